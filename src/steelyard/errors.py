@@ -9,22 +9,35 @@
     ├── RecordError     whoever keeps the results      exit 3
     └── AnalysisError   the data cannot answer         exit 3
 
-Each has a message, a hint that says what to do, and a slug that is a heading of
-``docs/reference/messages.md``. They are printed in ``cli/`` only. A failed attempt is not an
-error but a record (``records/schema.py``).
+Each has a message, a hint that says what to do, a slug that is a heading of
+``docs/reference/messages.md``, and an exit code. They are printed in ``cli/`` only. A failed
+attempt is not an error but a record (``records/schema.py``).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 from typing import ClassVar
+
+
+class ExitCode(IntEnum):
+    """What the exit code says; the table of ``docs/reference/exit-codes.md``."""
+
+    DONE = 0
+    TRIALS_FAILED = 1
+    STUDY_IS_WRONG = 2
+    OPERATOR = 3
+    DEFECT = 4
+    VERDICT_NOT_MET = 5
+    INTERRUPTED = 130
 
 
 class SteelyardError(Exception):
     """Something a person can act on; ``hint`` says how, ``slug`` names the page that explains."""
 
-    exit_code: ClassVar[int] = 4
+    exit_code: ClassVar[ExitCode] = ExitCode.DEFECT
 
     def __init__(self, message: str, *, hint: str | None = None, slug: str) -> None:
         super().__init__(message)
@@ -73,7 +86,7 @@ class StudyError(SteelyardError):
     ``complaints`` holds every place, in the order of the file.
     """
 
-    exit_code = 2
+    exit_code = ExitCode.STUDY_IS_WRONG
 
     def __init__(self, complaints: list[Complaint], *, slug: str = "study-file-is-wrong") -> None:
         self.complaints = sorted(complaints)
@@ -85,22 +98,22 @@ class StudyError(SteelyardError):
 class HostError(SteelyardError):
     """A machine refused, is unreachable, or lacks something."""
 
-    exit_code = 3
+    exit_code = ExitCode.OPERATOR
 
 
 class EngineError(SteelyardError):
     """The engine binary is missing, of another version, or broke off the conversation."""
 
-    exit_code = 3
+    exit_code = ExitCode.OPERATOR
 
 
 class RecordError(SteelyardError):
     """What lies on disk is damaged, of a newer version, or does not fit what is asked."""
 
-    exit_code = 3
+    exit_code = ExitCode.OPERATOR
 
 
 class AnalysisError(SteelyardError):
     """The data cannot answer the question."""
 
-    exit_code = 3
+    exit_code = ExitCode.OPERATOR

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.main import app
+from steelyard.errors import ExitCode
 from steelyard.systems.images.recipe import names
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.cli.exit_codes import ExitCode
+from steelyard.errors import ExitCode
 from steelyard.records.schema import Outcome
 from steelyard.trial.attempt.outcomes import RETRY_HELPS
 

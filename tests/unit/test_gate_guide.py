@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.run import FailIf
+from steelyard.errors import ExitCode
 from steelyard.report.formats.registry import FORMATS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "gate-a-release.md"

@@ -12,8 +12,7 @@ from typing import ParamSpec
 import typer
 
 from steelyard.cli.console import print_error, stderr
-from steelyard.cli.exit_codes import ExitCode
-from steelyard.errors import HostError, SteelyardError
+from steelyard.errors import ExitCode, HostError, SteelyardError
 
 _Parameters = ParamSpec("_Parameters")
 

@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 import typer
 
 from steelyard.cli.console import say
-from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.run import FailIfOption
-from steelyard.errors import StudyError
+from steelyard.errors import ExitCode, StudyError
 from steelyard.judge import TrialsVerdict
 from steelyard.judge.own_trials.arguments import Declared
 from steelyard.judge.own_trials.rows import MOST_VISITS, TrialRows, TrialsError

@@ -1,16 +1,19 @@
-"""From the folder of a run to findings and a report; needs nothing but the records."""
+"""From the folder of a run to a report and the last screen; needs nothing but the records."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from steelyard.cli.console import say, tell
 from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import Run
 from steelyard.report.anonymous import anonymous
 from steelyard.report.formats.registry import FORMATS, write_report
+from steelyard.report.sentences.answer import verdict_lines
 
 FormatOption = Annotated[
     str,
@@ -54,7 +57,20 @@ def write(
     return paths[: len(formats)]
 
 
-def for_strangers(run: Run, findings: RunFindings) -> RunFindings:
+def for_publication(run: Run, findings: RunFindings) -> RunFindings:
     """The same without host names, paths and addresses of the machines that it came from."""
     facts = (facts for record in run.records() for facts in record.facts.values())
     return anonymous(findings, {name for each in facts if (name := each.get("hostname"))})
+
+
+def print_answer(findings: RunFindings, reports: Sequence[str], further: str | None) -> None:
+    """The answer, in the words of the report.
+
+    With where the reports are, and the command that may decide more.
+    """
+    for line in verdict_lines(findings):
+        say(line)
+    for path in reports:
+        say(f"report: {path}")
+    if further is not None:
+        tell(f"for as many visits again: {further}")

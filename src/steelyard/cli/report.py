@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.answer import print_answer
 from steelyard.cli.console import say, shown
 from steelyard.cli.reading import (
     FormatOption,
     chosen_formats,
-    for_strangers,
+    for_publication,
+    print_answer,
 )
 from steelyard.errors import HostError
 from steelyard.records.archive import open_run
@@ -61,7 +61,7 @@ def report(
     run = None if path.is_file() else open_run(path)
     findings = stored(path) if run is None else find(run, notes)
     if run is not None and anonymous:
-        findings = for_strangers(run, findings)
+        findings = for_publication(run, findings)
     folder = to or (path.parent if run is None else run.report_path)
     try:
         paths = write_report(

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.console import say, shown, tell
-from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.run import ResultsOption
-from steelyard.errors import RecordError
+from steelyard.errors import ExitCode, RecordError
 from steelyard.hosts.machines import Machines
 from steelyard.hosts.undo.log import UndoLog, pending_undos
 from steelyard.hosts.undo.ours import RunFolders

@@ -11,16 +11,15 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.answer import print_answer
 from steelyard.cli.console import shown, tell
-from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.extending import extend_budget, may_be_extended
 from steelyard.cli.new_run import new_run
 from steelyard.cli.plan import SeedOption, StudyArgument, VariantOption, plan_study
-from steelyard.cli.reading import FormatOption, chosen_formats, write
+from steelyard.cli.reading import FormatOption, chosen_formats, print_answer, write
 from steelyard.cli.session.display import tell_at_once, watch
 from steelyard.cli.session.stream import EventStream
 from steelyard.engine.locate import check_version, find_engine
+from steelyard.errors import ExitCode
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.analyses.planning.reachable import reaches

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.console import say, shown, tell
-from steelyard.cli.exit_codes import ExitCode
+from steelyard.errors import ExitCode
 from steelyard.hosts.machines import LOCAL, open_machine
 from steelyard.traces.bank import write_bank
 from steelyard.traces.kernels import KERNELS

@@ -18,9 +18,8 @@ from typing import IO, Any
 
 from pydantic import ValidationError
 
-from steelyard.engine.messages import PROTOCOL, Hello, Reply, as_answered
+from steelyard.engine.messages import PROTOCOL, AgentRefusal, Hello, Reply, as_answered
 from steelyard.engine.patience import Patience, PatienceLost
-from steelyard.engine.refusal import AgentRefusal
 from steelyard.errors import EngineError
 
 __all__ = ["ANSWER_TIMEOUT_S", "Agent", "AgentRefusal"]

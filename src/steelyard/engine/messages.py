@@ -319,3 +319,11 @@ class Reply(_Message):
     id: int
     ok: dict[str, Any] | None = None
     error: Failure | None = None
+
+
+class AgentRefusal(Exception):  # noqa: N818 - a refusal is an answer, not an error of the agent
+    """The agent answered that it could not do what was asked; ``failure`` says why."""
+
+    def __init__(self, verb: str, failure: Failure) -> None:
+        super().__init__(f"{verb}: {failure.message}")
+        self.failure = failure

@@ -15,8 +15,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any
 
-from steelyard.engine.messages import Failure
-from steelyard.engine.refusal import AgentRefusal
+from steelyard.engine.messages import AgentRefusal, Failure
 
 _LOOK_EVERY_S = 0.1
 

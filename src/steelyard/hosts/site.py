@@ -1,4 +1,7 @@
-"""What stands on a machine: programs, who the agent is there, how many processors."""
+"""What stands on a machine: programs, who the agent is there, how many processors.
+
+Texts of service and workload files are filled with it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import dataclass, field
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.study.declared.placeholders import Quote, TemplateError, Value, as_it_is, fill
 
 LOOK_S = 20.0
 PATH = "PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -76,3 +80,15 @@ def _missing(
         f"install it there ({named or 'its file names no packages'}), "
         "or add that to `packages` of the image",
     )
+
+
+def filled(text: str, values: Mapping[str, Value], quote: Quote = as_it_is) -> str:
+    """The text with every placeholder filled.
+
+    Raises:
+        SystemFailure: ``not_supported``: a value is not there, or does not come out even in a unit.
+    """
+    try:
+        return fill(text, values, quote)
+    except TemplateError as error:
+        raise SystemFailure("not_supported", error.message, error.hint) from error

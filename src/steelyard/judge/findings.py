@@ -38,8 +38,7 @@ from steelyard.judge.kinds.caveats import Caveat
 from steelyard.judge.kinds.checks import StudyCheck
 from steelyard.judge.kinds.not_measured import NotMeasured
 from steelyard.judge.kinds.verdict_notes import GuardrailFinding, NotJudged, VerdictNote, Withheld
-from steelyard.plan.frozen import Frozen
-from steelyard.plan.model import Cell
+from steelyard.plan.model import Cell, Frozen
 from steelyard.records.missing import Missing
 from steelyard.records.note import Note
 from steelyard.records.schema import FailedOperations

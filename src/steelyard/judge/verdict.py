@@ -5,12 +5,13 @@ Pure functions of (study, plan, records, ledger): a report rebuilt years later s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from steelyard import __version__
 from steelyard.errors import AnalysisError
 from steelyard.inference.sequential import DECIDED, VerdictWord
 from steelyard.judge.analyses.claims.judged import open_parts
+from steelyard.judge.analyses.consolidation.findings import InterferenceTableFinding
 from steelyard.judge.analyses.consolidation.matrix import OneWorkload, interference_findings
 from steelyard.judge.analyses.factors.influence import SoFar, so_far
 from steelyard.judge.analyses.latency.times import latency_findings
@@ -20,7 +21,7 @@ from steelyard.judge.comparisons.aa_control import readings_of
 from steelyard.judge.comparisons.comparison import Judged, judge
 from steelyard.judge.comparisons.families import deciding, of_response
 from steelyard.judge.comparisons.forecast import VisitsForecast, forecast, slowest
-from steelyard.judge.findings import RunFindings
+from steelyard.judge.findings import RunFindings, WorkloadFindings
 from steelyard.judge.one_workload import Evidence, findings_of_one
 from steelyard.judge.stopping.elimination import NO_SYSTEMS, NOTHING, Measured, is_futile, possible
 from steelyard.judge.stopping.interim import InterimWord, Look, together
@@ -32,7 +33,7 @@ from steelyard.judge.validity.machines import machine_findings
 from steelyard.judge.visits.calibrations import without_unfounded_warnings
 from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import EFFORT, Effort
-from steelyard.judge.visits.workload_run import workload_runs
+from steelyard.judge.visits.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Plan
 from steelyard.records.attempt_folder import Samples
 from steelyard.records.courses import Course
@@ -141,17 +142,12 @@ def judge_study(
     records = without_unfounded_warnings(records)
     parts = workload_runs(study, plan, records)
     differences = tuple(difference_findings(study, plan, records))
-    seen = zip(
-        parts, latency_findings(parts, times), resource_findings(parts, samples), strict=True
-    )
     found = tuple(
         findings_of_one(Evidence(*one, events, courses or {}, latency, resources, effort))
-        for one, latency, resources in seen
+        for one, latency, resources in zip(
+            parts, latency_findings(parts, times), resource_findings(parts, samples), strict=True
+        )
     )
-    gathered = [
-        OneWorkload(one.study, one.plan, each.consolidation)
-        for one, each in zip(parts, found, strict=True)
-    ]
     return RunFindings(
         tool_version=__version__,
         study=study.name,
@@ -167,7 +163,7 @@ def judge_study(
         baseline=study.baseline,
         stop=find_stop(plan, records, events),
         workloads=found,
-        interference=tuple(interference_findings(gathered)),
+        interference=tuple(_interference(parts, found)),
         attempts=tuple(attempt_findings(records)),
         differences=differences,
         machines=tuple(machine_findings(records, plan.systems)),
@@ -177,6 +173,17 @@ def judge_study(
             *(unused_acceptances(study, differences) if records else ()),
             *cleanup_caveats(events),
         ),
+    )
+
+
+def _interference(
+    parts: Sequence[WorkloadRun], found: Sequence[WorkloadFindings]
+) -> Iterator[InterferenceTableFinding]:
+    return interference_findings(
+        [
+            OneWorkload(one.study, one.plan, each.consolidation)
+            for one, each in zip(parts, found, strict=True)
+        ]
     )
 
 

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from steelyard.plan.frozen import Frozen
 from steelyard.study.model import Level
+
+
+class Frozen(BaseModel):
+    """Base of plans, records and findings, which are read once and stay as they are.
+
+    An undeclared field is an error.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Cell(Frozen):

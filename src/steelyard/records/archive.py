@@ -33,8 +33,7 @@ from pydantic import BaseModel
 
 from steelyard.errors import RecordError
 from steelyard.plan.extension import extended
-from steelyard.plan.frozen import Frozen
-from steelyard.plan.model import Plan
+from steelyard.plan.model import Frozen, Plan
 from steelyard.records.attempt_folder import AttemptFolder, Samples, attempt_key, parquet_of
 from steelyard.records.checksums import (
     read_checked,

@@ -11,8 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, TypeAdapter
 
-from steelyard.plan.frozen import Frozen
-from steelyard.plan.model import Cell
+from steelyard.plan.model import Cell, Frozen
 from steelyard.records.clock import now_unix_ns
 from steelyard.records.missing import Missing
 from steelyard.records.schema import Calibration, Outcome

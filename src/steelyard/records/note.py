@@ -11,7 +11,7 @@ from pydantic import (
     model_validator,
 )
 
-from steelyard.plan.frozen import Frozen
+from steelyard.plan.model import Frozen
 
 TEXT = "text"
 """Key of the sentence in a document, and of its writer in the context of serialisation."""

@@ -11,8 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from steelyard.plan.frozen import Frozen
-from steelyard.plan.model import Cell
+from steelyard.plan.model import Cell, Frozen
 from steelyard.records.missing import Missing
 from steelyard.records.note import Note
 from steelyard.records.warnings import Bottleneck, TrialWarning

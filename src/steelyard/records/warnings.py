@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from steelyard.plan.frozen import Frozen
+from steelyard.plan.model import Frozen
 
 Figures = dict[str, int | float | str]
 """Named numbers and names, with units in the names of numbers."""

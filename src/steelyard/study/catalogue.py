@@ -1,14 +1,15 @@
 """What a study file can name: workloads, platforms, services and responses, shipped as data.
 
-One YAML file each in ``steelyard/catalogue``. ``runs: false`` marks what the grammar knows and
-this version cannot run yet.
+One YAML file each in ``steelyard/catalogue``; folders there only sort them. ``runs: false``
+marks what the grammar knows and this version cannot run yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Literal
 
 from pydantic import ConfigDict, TypeAdapter
@@ -59,8 +60,16 @@ class Platform(Entry):
     """The commands of a platform with the driver `command_line`."""
 
 
-def _text(*parts: str) -> str:
-    return resources.files("steelyard.catalogue").joinpath(*parts).read_text(encoding="utf-8")
+@cache
+def _files(shelf: Shelf) -> dict[str, Traversable]:
+    """The file of each entry, by name."""
+
+    def below(folder: Traversable) -> Iterator[Traversable]:
+        for each in folder.iterdir():
+            yield from below(each) if each.is_dir() else [each]
+
+    found = below(resources.files("steelyard.catalogue").joinpath(shelf))
+    return {f.name.removesuffix(".yaml"): f for f in found if f.name.endswith(".yaml")}
 
 
 _Mapping = TypeAdapter(dict[str, object])
@@ -68,13 +77,18 @@ _Groups = TypeAdapter(dict[str, dict[str, object]])
 _Settings = TypeAdapter(dict[str, Setting])
 
 
-def _load(*parts: str) -> object:
-    return YAML(typ="safe", pure=True).load(_text(*parts))
+def _parsed(text: str) -> object:
+    return YAML(typ="safe", pure=True).load(text)
+
+
+def _load(file: str) -> object:
+    read = resources.files("steelyard.catalogue").joinpath(file).read_text(encoding="utf-8")
+    return _parsed(read)
 
 
 def text(shelf: Shelf, name: str) -> str:
     """The file of an entry, as it is written."""
-    return _text(shelf, f"{name}.yaml")
+    return _files(shelf)[name].read_text(encoding="utf-8")
 
 
 @cache
@@ -84,7 +98,7 @@ def _groups() -> dict[str, dict[str, object]]:
 
 def _entry(shelf: Shelf, name: str) -> dict[str, object]:
     """An entry as written, with the settings of the groups it shares before its own."""
-    written = _Mapping.validate_python(_load(shelf, f"{name}.yaml"))
+    written = _Mapping.validate_python(_parsed(text(shelf, name)))
     shares = written.get("shares")
     settings: dict[str, object] = {}
     for group in shares if isinstance(shares, list) else ():
@@ -95,9 +109,7 @@ def _entry(shelf: Shelf, name: str) -> dict[str, object]:
 @cache
 def names(shelf: Shelf) -> tuple[str, ...]:
     """Names of all entries of one kind, sorted."""
-    folder = resources.files("steelyard.catalogue").joinpath(shelf)
-    files = (file.name for file in folder.iterdir())
-    return tuple(sorted(name.removesuffix(".yaml") for name in files if name.endswith(".yaml")))
+    return tuple(sorted(_files(shelf)))
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Literal
 import pytest
 
 import steelyard
-from steelyard.plan.frozen import Frozen
+from steelyard.plan.model import Frozen
 from steelyard.records.note import Note
 from steelyard.report import notes
 from steelyard.report.notes.registry import WRITERS

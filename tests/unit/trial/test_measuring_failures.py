@@ -8,8 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from steelyard.engine.messages import Failure
-from steelyard.engine.refusal import AgentRefusal
+from steelyard.engine.messages import AgentRefusal, Failure
 from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host

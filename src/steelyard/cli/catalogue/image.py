@@ -8,8 +8,7 @@ import typer
 
 from steelyard.cli.console import say, tell
 from steelyard.cli.ending import ends_well
-from steelyard.cli.exit_codes import ExitCode
-from steelyard.errors import HostError
+from steelyard.errors import ExitCode, HostError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.machines import LOCAL, Machines

@@ -11,15 +11,13 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.console import say
-from steelyard.cli.doctor.checks import Check
 from steelyard.cli.doctor.limits import limit_checks
-from steelyard.cli.doctor.machine import load_check, machine_checks
+from steelyard.cli.doctor.machine import Check, load_check, machine_checks
 from steelyard.cli.doctor.platform import MARKS, examine
 from steelyard.cli.doctor.resolution import read_margin, resolution_checks
-from steelyard.cli.exit_codes import ExitCode
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.locate import check_version, find_engine
-from steelyard.errors import SteelyardError
+from steelyard.errors import ExitCode, SteelyardError
 from steelyard.hosts.host import Host
 from steelyard.hosts.machines import LOCAL, open_machine
 from steelyard.units import format_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from steelyard.cli.doctor.checks import Check
+from steelyard.cli.doctor.machine import Check
 from steelyard.plan.limit_words import advice_text, load_text
 from steelyard.study.checks.server_limits import Limit, limits_of
 from steelyard.study.read import read_runnable_study

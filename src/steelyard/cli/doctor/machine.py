@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-
-from steelyard.cli.doctor.checks import Check
+from dataclasses import dataclass
+from typing import Literal
 
 _BUSY = 0.5
 """Processors' worth of other work: from here on it is felt in every trial."""
@@ -13,6 +13,17 @@ _HYPERVISORS = "qemu|kvm|vmware|virtualbox|innotek|xen|bochs|parallels|bhyve|ama
 """Where a guest's processor has no flag (Arm), its vendor or product names the hypervisor."""
 
 Facts = dict[str, str | None]
+Grade = Literal["good", "note", "bad"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at; ``advice`` says what to do unless it is good."""
+
+    name: str
+    grade: Grade
+    seen: str
+    advice: str | None = None
 
 
 def machine_checks(facts: Facts) -> Iterator[Check]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from steelyard.cli.console import say
-from steelyard.cli.exit_codes import ExitCode
+from steelyard.errors import ExitCode
 from steelyard.hosts.machines import LOCAL, open_machine
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform

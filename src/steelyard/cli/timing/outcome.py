@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from steelyard.cli.console import say, stderr, tell
-from steelyard.cli.exit_codes import ExitCode
+from steelyard.errors import ExitCode
 from steelyard.cli.run import FailIf
 from steelyard.errors import HostError
 from steelyard.judge.own_trials.verdicts import TrialsVerdict

@@ -16,8 +16,7 @@ from typing import Literal
 from steelyard.judge.visits.readings import met_by_both
 from steelyard.judge.visits.scales import Scale
 from steelyard.judge.visits.series import Conditions, Pair
-from steelyard.plan.frozen import Frozen
-from steelyard.plan.model import Plan
+from steelyard.plan.model import Frozen, Plan
 from steelyard.study.model import GuardSpec, ResponseSpec
 from steelyard.study.workload_study import WorkloadStudy
 

@@ -13,7 +13,7 @@ from steelyard.inference.stream import Stream
 from steelyard.judge.comparisons.comparison import Judged
 from steelyard.judge.comparisons.withholding import unreliable
 from steelyard.judge.visits.series import Visits
-from steelyard.plan.frozen import Frozen
+from steelyard.plan.model import Frozen
 
 MOST_BUDGETS = 5
 """A verdict that takes more than so many budgets is not attainable here."""

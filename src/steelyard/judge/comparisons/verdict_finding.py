@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from steelyard.inference.confidence import UNBOUNDED, Interval, Size, with_estimate
 from steelyard.inference.detrend import movements
-from steelyard.inference.diagnostics import change_of, shape_of
+from steelyard.inference.diagnostics import Shape, change_of, shape_of
 from steelyard.inference.estimate import Estimate, raw_ratio_log
 from steelyard.inference.own_memory import LAGS, own_memory
 from steelyard.inference.ratio_tests import Inference
@@ -22,6 +22,7 @@ from steelyard.judge.kinds.verdict_notes import (
     EffectChanges,
     EstimateAdjusted,
     SpanDisagrees,
+    VerdictNote,
     VisitsDepend,
     Withheld,
 )
@@ -49,7 +50,7 @@ def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFindi
     What would forbid a verdict now and did not when it was decided stands beside it.
     """
     comparison, series = judged.comparison, judged.series
-    sign = -1 if comparison.response.direction == "lower" else 1
+    sign = _sign(judged)
     found = judged.estimate()
     known = series.defined()
     shape = shape_of(known.values, known.other)
@@ -87,26 +88,45 @@ def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFindi
         withheld_visits=len(judged.said.series.visits) if judged.withheld else None,
         not_judged=series.problems,
         guardrails=tuple(each.finding() for each in judged.said.guardrails),
-        notes=(
-            *_later(judged, readings, margin_log),
-            *_own_memory(judged, found),
-            *_adjusted(judged, sizes.two_sided, found, sign),
-            *filter(None, [cap_possible(judged, readings)]),
-            *notes_on(
-                comparison,
-                series,
-                words=judged.words,
-                withheld=judged.withheld,
-                guardrails=judged.said.guardrails,
-                invalid=judged.present.invalid,
-                horizon=_horizon(judged.tests),
-                found=found,
-                shape=shape,
-                margin_log=margin_log,
-                changes=_changes(judged, sizes.two_sided, found, sign),
-            ),
+        notes=tuple(
+            _notes(judged, readings, margin_log, size=sizes.two_sided, found=found, shape=shape)
         ),
     )
+
+
+def _notes(
+    judged: Judged,
+    readings: Visits,
+    margin_log: float,
+    *,
+    size: Size,
+    found: Estimate | None,
+    shape: Shape,
+) -> Iterator[VerdictNote]:
+    """What a reader has to know beside the verdict, the gravest first."""
+    sign = _sign(judged)
+    yield from _later(judged, readings, margin_log)
+    yield from _own_memory(judged, found)
+    yield from _adjusted(judged, size, found, sign)
+    yield from filter(None, [cap_possible(judged, readings)])
+    yield from notes_on(
+        judged.comparison,
+        judged.series,
+        words=judged.words,
+        withheld=judged.withheld,
+        guardrails=judged.said.guardrails,
+        invalid=judged.present.invalid,
+        horizon=_horizon(judged.tests),
+        found=found,
+        shape=shape,
+        margin_log=margin_log,
+        changes=_changes(judged, size, found, sign),
+    )
+
+
+def _sign(judged: Judged) -> int:
+    """From the good direction to the raw response."""
+    return -1 if judged.comparison.response.direction == "lower" else 1
 
 
 def size_so_far(judged: Judged, margin_log: float) -> SizeSoFar | None:
@@ -114,7 +134,7 @@ def size_so_far(judged: Judged, margin_log: float) -> SizeSoFar | None:
     found = judged.estimate()
     if found is None or judged.tests is None:
         return None
-    sign = -1 if judged.comparison.response.direction == "lower" else 1
+    sign = _sign(judged)
     low, high = _sizes(judged.tests, judged, margin_log, found).two_sided.present.signed(sign)
     return SizeSoFar(sign * found.ratio_log, low, high)
 

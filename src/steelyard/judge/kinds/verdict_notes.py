@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from steelyard.plan.frozen import Frozen
+from steelyard.plan.model import Frozen
 from steelyard.records.missing import Missing
 from steelyard.records.note import Note
 from steelyard.records.warnings import WarningKind

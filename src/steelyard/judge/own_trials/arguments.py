@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 from steelyard.inference.randomisation import PATHS
+from steelyard.judge.own_trials.arrays import share, whole
 from steelyard.judge.own_trials.rows import DESIGNS, Design, TrialsError
 from steelyard.study.model import ResponseSpec
 
@@ -32,6 +33,38 @@ class Declared:
     seed: int = 0
     name: str = "response"
     unit: str = ""
+
+    @classmethod
+    def of_caller(  # noqa: PLR0917 - in the order of `judge_trials`
+        cls,
+        baseline: object,
+        margin: float | str,
+        design: Design,
+        direction: Direction,
+        alpha: float,
+        budget: object,
+        paths: object,
+        seed: object,
+        name: str,
+        unit: str,
+    ) -> Self:
+        """What ``judge_trials`` was given, of any kind of number.
+
+        Raises:
+            TrialsError: an argument is not of its kind, or makes no sense.
+        """
+        return cls(
+            str(baseline),
+            share(margin, "margin"),
+            design,
+            direction,
+            share(alpha, "alpha"),
+            None if budget is None else whole(budget, "budget"),
+            whole(paths, "paths"),
+            whole(seed, "seed"),
+            name,
+            unit,
+        )
 
     def __post_init__(self) -> None:
         choices = {

@@ -9,9 +9,34 @@ from typing import TypeVar
 import numpy as np
 
 from steelyard import units
-from steelyard.judge.own_trials.rows import TrialsError
+from steelyard.judge.own_trials.rows import TrialRows, TrialsError
+from steelyard.study.model import Level
 
 Entry = TypeVar("Entry")
+
+
+def rows_of(
+    system: Iterable[object],
+    response: Iterable[object],
+    *,
+    load: Iterable[Level] | None,
+    visit: Iterable[int] | None,
+    block: Iterable[int] | None,
+    covariate: Iterable[object] | None,
+) -> TrialRows:
+    """The trials of ``judge_trials``.
+
+    Raises:
+        TrialsError: a list is none, or one of its entries makes no sense.
+    """
+    return TrialRows(
+        system=names(system, "system"),
+        response=numbers(response, "response"),
+        load=None if load is None else entries(load, "load"),
+        visit=None if visit is None else entries(visit, "visit"),
+        block=None if block is None else entries(block, "block"),
+        covariate=None if covariate is None else numbers(covariate, "covariate"),
+    )
 
 
 def entries(values: Iterable[Entry], name: str) -> list[Entry]:

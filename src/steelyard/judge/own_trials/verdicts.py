@@ -22,11 +22,11 @@ from steelyard.judge.kinds.caveats import (
     OrderNotRandom,
 )
 from steelyard.judge.own_trials.arguments import Declared, Direction
-from steelyard.judge.own_trials.arrays import entries, names, numbers, share, whole
+from steelyard.judge.own_trials.arrays import rows_of
 from steelyard.judge.own_trials.rows import Design, TrialRows, rounds_of, visits_of
 from steelyard.judge.own_trials.visits import LOAD, MeasuredVisits
 from steelyard.judge.visits.series import Conditions, Pair
-from steelyard.plan.frozen import Frozen
+from steelyard.plan.model import Frozen
 from steelyard.study.model import Level, ResponseSpec
 
 
@@ -93,56 +93,30 @@ def judge_trials(
         system: The name of the system of each trial; a number stands for its digits.
         response: What was measured, positive, in any unit.
         baseline: The system that the others are compared with.
-        margin: The smallest difference that matters, as a share of at most 1: 0.02, or the
-            text ``2 %``. Chosen before the first trial.
+        margin: The smallest difference that matters, chosen before the first trial: 0.02 or 2 %.
         design: How the order was drawn. ``bigstick``: at random, unless one of the two systems
-            leads by 2. ``pairs``: each pair of trials holds both systems, in random
-            order. ``blocks``: each block holds every system once, shuffled; or twice, as ``block``
-            says. ``none``: not drawn; then there is one look, after the last trial, and
-            ``caveats`` name what the error rate then rests on.
+            leads by 2. ``pairs``, ``blocks``: each holds every system once (or twice, as ``block``
+            says), shuffled. ``none``: not drawn; there is one look, after the last trial.
         direction: Whether a larger response is better.
         block: The block of each trial, checked against ``design``.
-        load: The load of each trial. A visit measures one system once at every load; its rows
-            follow one another.
+        load: The load of each trial. The rows of a visit, one for each load, follow one another.
         visit: The number of the visit of each trial, for visits that lack a load.
-        covariate: How fast or how long a fixed piece of work was on the machine before each
-            trial, as measured, positive: the judge takes the logarithm. What follows it is taken
-            from the response. It must not depend on the system of the trial.
-        alpha: The error rate of each family: all systems over all loads, and all of them at each
-            load.
-        budget: The most visits of all systems, fixed before the first trial. Without it, 96 of
-            two systems, or as many as there are.
+        covariate: How fast or how long a fixed piece of work was before each trial, positive;
+            what follows it is taken from the response. It must not depend on the system.
+        alpha: The error rate of each family: all systems over all loads, and at each load.
+        budget: The most visits, fixed before the first; 96 of two systems, or all that there are.
         paths: How many further orders are drawn by the design.
         seed: What they are drawn from: the same seed gives the same verdict, to the last bit.
         name: What the response is called in sentences.
-        unit: Its unit: with one of time (``ms``) or speed (``req/s``) systems are called slower
-            and quicker or faster, else worse and better.
+        unit: Its unit; one of time or speed makes systems slower and faster, not worse and better.
 
     Raises:
-        TrialsError: a ``ValueError``. Nothing can be judged, and the message says why: one system,
-            a response that is zero, negative or not a number, no variation, fewer than 8 visits,
-            an order that the design cannot have produced.
+        TrialsError: a ``ValueError``. Nothing can be judged, and the message says why.
     """
-    declared = Declared(
-        str(baseline),
-        share(margin, "margin"),
-        design,
-        direction,
-        share(alpha, "alpha"),
-        None if budget is None else whole(budget, "budget"),
-        whole(paths, "paths"),
-        whole(seed, "seed"),
-        name,
-        unit,
+    declared = Declared.of_caller(
+        baseline, margin, design, direction, alpha, budget, paths, seed, name, unit
     )
-    rows = TrialRows(
-        system=names(system, "system"),
-        response=numbers(response, "response"),
-        load=None if load is None else entries(load, "load"),
-        visit=None if visit is None else entries(visit, "visit"),
-        block=None if block is None else entries(block, "block"),
-        covariate=None if covariate is None else numbers(covariate, "covariate"),
-    )
+    rows = rows_of(system, response, load=load, visit=visit, block=block, covariate=covariate)
     return judge_rows(rows, declared)
 
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 from steelyard.report.notes import (
     caveats,
     checks,
-    claims,
     factors,
-    failures,
     instances,
     missing,
     scaling,
@@ -25,9 +23,7 @@ from steelyard.report.notes.registry import json_text, text, texts, writes, writ
 __all__ = [
     "caveats",
     "checks",
-    "claims",
     "factors",
-    "failures",
     "instances",
     "json_text",
     "missing",

@@ -1,9 +1,10 @@
-"""Why a system or workload was no longer measured, and whether the clean-up is verified."""
+"""Why a system or workload was no longer measured or compared, and whether clean-up is verified."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from steelyard.judge.analyses.claims.findings import NothingToCompare
 from steelyard.judge.kinds.caveats import (
     CleanupIncomplete,
     CleanupNotVerified,
@@ -114,3 +115,8 @@ def _difference(each: EnvironmentDifference) -> str:
 def _cleanup_not_verified(note: CleanupNotVerified) -> str:
     why = "the stop was forced" if note.error is None else note.error.rstrip(".")
     return f"Clean-up of {note.machine} was not verified: {why}"
+
+
+@writes(NothingToCompare)
+def _nothing_to_compare(_: NothingToCompare) -> str:
+    return "no system is left to be compared"

@@ -1,11 +1,13 @@
-"""The texts of warnings about trials, and of their bottlenecks."""
+"""The texts of warnings about trials, of their bottlenecks and of failed operations in them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from steelyard.judge.findings import BottleneckNote, WarningNote
+from steelyard.records.schema import FailedOperations
 from steelyard.records.warnings import Figures, Resource, WarningKind
+from steelyard.report.figures import counted
 from steelyard.report.notes.registry import writes
 
 _K = WarningKind
@@ -158,3 +160,14 @@ def bottleneck_text(note: BottleneckNote) -> str:
     """The resource, with the share of it that was used where a record has that."""
     share = note.share
     return RESOURCES[note.kind] if share is None else _SHARES[note.kind].format(share)
+
+
+@writes(FailedOperations)
+def failed_operations_text(note: FailedOperations) -> str:
+    """``HTTP status 500 in phase ttfb, 3 operations (reply: No room)``."""
+    said = f" (reply: {note.reply})" if note.reply else ""
+    return f"{_failure(note)} in phase {note.phase}, {counted(note.count, 'operation')}{said}"
+
+
+def _failure(note: FailedOperations) -> str:
+    return note.error.replace("_", " ") if note.status is None else f"HTTP status {note.status}"

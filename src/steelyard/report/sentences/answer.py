@@ -92,3 +92,9 @@ def answer(view: View) -> list[tuple[Sentence, list[str]]]:
 
 def _pair(verdict: VerdictFinding) -> tuple[str, str]:
     return verdict.baseline, verdict.other
+
+
+def glance(run: RunFindings) -> list[str]:
+    """The answers of every workload after its name; none where a study has a single workload."""
+    several = [view for view in views(run) if view.heading is not None]
+    return [view.titled(main.head) for view in several for main, _ in answer(view)]

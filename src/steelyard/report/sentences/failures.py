@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.report.effects import interval
 from steelyard.report.figures import counted, percent, significant
-from steelyard.report.notes.failures import failed_operations_text
 from steelyard.report.notes.verdict import note_text
+from steelyard.report.notes.warnings import failed_operations_text
 from steelyard.report.view import View
 
 _UNEQUAL = 0.05

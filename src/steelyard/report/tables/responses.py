@@ -20,9 +20,8 @@ from steelyard.records.schema import FailedOperations
 from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant, span
-from steelyard.report.notes.failures import failed_operations_text
 from steelyard.report.notes.missing import missing_text
-from steelyard.report.notes.warnings import bottleneck_text, warning_text
+from steelyard.report.notes.warnings import bottleneck_text, failed_operations_text, warning_text
 from steelyard.report.sentences.assumptions import OK, bottleneck_rows
 from steelyard.report.sentences.verdict import ends_of, interval_words
 from steelyard.report.tables.table import NONE, Table

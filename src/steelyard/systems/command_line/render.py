@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
 from steelyard.hosts.calls import Call, Identity
-from steelyard.hosts.filling import filled
+from steelyard.hosts.site import filled
 from steelyard.hosts.undo.actions.command_line import TakeDown
 from steelyard.study.catalogue import Platform
 from steelyard.study.declared.placeholders import (

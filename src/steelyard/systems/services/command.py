@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from steelyard.hosts.filling import filled
+from steelyard.hosts.site import filled
 from steelyard.study.declared.setting import Setting
 from steelyard.study.lookup import service_of
 from steelyard.study.model import ServiceSpec

@@ -12,7 +12,7 @@ import shlex
 import string
 from collections.abc import Mapping
 
-from steelyard.hosts.filling import filled
+from steelyard.hosts.site import filled
 from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile
 
 Made = OneFile | FilesBySize | Maildirs

@@ -8,9 +8,8 @@ from posixpath import dirname
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure, complaint
-from steelyard.hosts.filling import filled
 from steelyard.hosts.host import Host
-from steelyard.hosts.site import Site
+from steelyard.hosts.site import Site, filled
 from steelyard.study.declared.conditions import holds
 from steelyard.study.model import ServiceSpec
 from steelyard.study.service.entry import Service

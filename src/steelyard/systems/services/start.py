@@ -10,8 +10,8 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure, Started
 from steelyard.errors import EngineError
 from steelyard.hosts.digests import digests_of
-from steelyard.hosts.filling import filled
 from steelyard.hosts.host import Host
+from steelyard.hosts.site import filled
 from steelyard.hosts.undo.log import UndoLog
 from steelyard.study import catalogue
 from steelyard.study.declared.conditions import holds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from steelyard.hosts.filling import filled
+from steelyard.hosts.site import filled
 from steelyard.study.declared.placeholders import as_word
 from steelyard.study.model import ServiceSpec
 from steelyard.study.service.entry import Service

@@ -9,9 +9,8 @@ from posixpath import dirname
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure
 from steelyard.hosts.digests import digests_of
-from steelyard.hosts.filling import filled
 from steelyard.hosts.host import Host
-from steelyard.hosts.site import LOOK_S, Site, look_around
+from steelyard.hosts.site import LOOK_S, Site, filled, look_around
 from steelyard.hosts.undo.actions.command import Command
 from steelyard.study.declared.conditions import holds
 from steelyard.study.declared.placeholders import Value, placeholders

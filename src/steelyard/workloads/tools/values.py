@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from steelyard.hosts.filling import filled
+from steelyard.hosts.site import filled
 from steelyard.study.declared.placeholders import Value, as_word, chosen_words, fill_known, spliced
 from steelyard.study.declared.setting import Setting, Settings
 from steelyard.study.service.entry import Words

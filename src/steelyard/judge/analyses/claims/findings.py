@@ -9,7 +9,7 @@ from pydantic import Field
 
 from steelyard.judge.analyses.scaling.findings import PeakUnknown
 from steelyard.judge.kinds.verdict_notes import VerdictNote
-from steelyard.plan.frozen import Frozen
+from steelyard.plan.model import Frozen
 from steelyard.records.note import Note
 from steelyard.study.model import Level
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from steelyard.plan.frozen import Frozen
+from steelyard.plan.model import Frozen
 from steelyard.records.note import Note
 from steelyard.study.model import Level
 

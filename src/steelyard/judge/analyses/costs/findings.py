@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from steelyard.judge.analyses.consolidation.findings import NoGuestKernel, OneVisit, RatioFinding
-from steelyard.plan.frozen import Frozen
-from steelyard.plan.model import Cell
+from steelyard.plan.model import Cell, Frozen
 from steelyard.records.note import Note
 
 

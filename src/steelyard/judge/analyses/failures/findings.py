@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from steelyard.judge.kinds.verdict_notes import NotJudged
-from steelyard.plan.frozen import Frozen
+from steelyard.plan.model import Frozen
 from steelyard.records.schema import FailedOperations
 
 FailureWord = Literal["fails_more", "fails_less", "undecided", "none_failed", "not_judged"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.plan.frozen import Frozen
-from steelyard.plan.model import Cell
+from steelyard.plan.model import Cell, Frozen
 
 
 class PercentileFinding(Frozen):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from steelyard.plan.frozen import Frozen
+from steelyard.plan.model import Frozen
 from steelyard.study.model import Level
 
 Neighbours = Literal["apart", "equivalent", "open"]

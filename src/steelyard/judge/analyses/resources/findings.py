@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from steelyard.plan.frozen import Frozen
-from steelyard.plan.model import Cell
+from steelyard.plan.model import Cell, Frozen
 
 ResourceName = Literal[
     "service_cpu",

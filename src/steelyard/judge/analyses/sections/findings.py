@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.judge.comparisons.families import Family
 from steelyard.judge.kinds.verdict_notes import VerdictNote
-from steelyard.plan.frozen import Frozen
+from steelyard.plan.model import Frozen
 from steelyard.study.model import Level
 
 
