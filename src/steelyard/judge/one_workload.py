@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
-from typing import Any
 
 from steelyard.judge.analyses.calibrations import calibration_findings
 from steelyard.judge.analyses.claims.judged import claim_findings
@@ -53,7 +52,7 @@ from steelyard.records.events import Event
 from steelyard.records.schema import TrialRecord
 from steelyard.study.workload_study import WorkloadStudy
 
-Part = dict[str, Any]
+Part = dict[str, object]
 
 
 @dataclass(frozen=True)

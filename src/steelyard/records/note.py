@@ -30,8 +30,8 @@ class Note(Frozen):
     @model_serializer(mode="wrap")
     def _with_text(
         self, handler: SerializerFunctionWrapHandler, info: SerializationInfo
-    ) -> dict[str, Any]:
-        document: dict[str, Any] = handler(self)
+    ) -> dict[str, object]:
+        document: dict[str, object] = handler(self)
         write = (info.context or {}).get(TEXT)
         return document if write is None else {**document, TEXT: write(self)}
 

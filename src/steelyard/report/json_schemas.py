@@ -20,7 +20,7 @@ from steelyard.records.events import event_adapter, stream_adapter
 from steelyard.records.note import TEXT, Note
 from steelyard.records.schema import TrialRecord
 
-Schema = dict[str, Any]
+Schema = dict[str, object]
 """A JSON schema, or a part of one."""
 
 DOCUMENTS: dict[str, tuple[str, TypeAdapter[Any]]] = {

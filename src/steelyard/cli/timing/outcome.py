@@ -13,9 +13,8 @@ from rich.live import Live
 from rich.text import Text
 
 from steelyard.cli.console import say, stderr, tell
-from steelyard.errors import ExitCode
 from steelyard.cli.run import FailIf
-from steelyard.errors import HostError
+from steelyard.errors import ExitCode, HostError
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
 from steelyard.plan.order import draw_seed
 from steelyard.records.timing import Timing

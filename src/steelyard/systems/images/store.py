@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -49,7 +48,7 @@ class Manifest(_Part):
     name: str
     kind: Kind
     digest: str
-    recipe: dict[str, Any]
+    recipe: dict[str, object]
     init: Init
     files: dict[str, FileFacts]
     packages: dict[str, str]

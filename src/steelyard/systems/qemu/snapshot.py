@@ -7,7 +7,6 @@ reads when it starts. Both stay with the instance; nothing of them is kept for a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
@@ -78,15 +77,15 @@ def set_clock(host: Host, host_machine: Host) -> None:
     tell(host, ["date", "--utc", "--set", f"@{clock // 10**9}.{clock % 10**9:09d}"])
 
 
-def _has_ended(answer: dict[str, Any]) -> bool:
+def _has_ended(answer: dict[str, object]) -> bool:
     return answer.get("status") in ("completed", "failed", "cancelled")
 
 
-def _has_arrived(answer: dict[str, Any]) -> bool:
+def _has_arrived(answer: dict[str, object]) -> bool:
     return answer["status"] not in ("inmigrate", "prelaunch")
 
 
-def _explain(host_machine: Host, machine: Machine, ended: dict[str, Any]) -> None:
+def _explain(host_machine: Host, machine: Machine, ended: dict[str, object]) -> None:
     free_bytes = host_machine.path_facts(machine.folder).free_bytes
     said = ended.get("error-desc", ended["status"])
     message = f"the memory of {machine.label} could not be saved: {said}"

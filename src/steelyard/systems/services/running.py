@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
 
 from steelyard.engine.messages import ProcessState
 from steelyard.hosts.host import Host
@@ -81,7 +80,7 @@ def how_it_died(service: RunningService) -> str | None:
     return None
 
 
-def counters(ended: ProcessState) -> dict[str, Any]:
+def counters(ended: ProcessState) -> dict[str, object]:
     """What the service counted itself: the last line it wrote, if that is a JSON object."""
     last = ended.stdout_tail.strip().rpartition("\n")[2]
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 from steelyard.engine.messages import Clock, LoadResult, LoadWarning
 from steelyard.hosts.clocks import ClockOffset, drift_ppm, drift_uncertainty_ppm
@@ -125,7 +124,7 @@ def connection_warnings(load: LoadResult) -> list[TrialWarning]:
     ]
 
 
-def service_warnings(load: LoadResult, counters: Mapping[str, Any]) -> list[TrialWarning]:
+def service_warnings(load: LoadResult, counters: Mapping[str, object]) -> list[TrialWarning]:
     """That the service counts fewer good answers than the generator received."""
     answered, received = counters.get("ok"), load.counts.ok + load.counts.warmup
     if not isinstance(answered, int) or answered >= received:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from steelyard.engine.messages import Clock, LoadResult
 from steelyard.hosts.clocks import ClockOffset
@@ -59,7 +58,7 @@ class Instance:
     applied: list[Applied] = field(default_factory=list)
     undos: list[tuple[Host, PendingUndo]] = field(default_factory=list)
     service: RunningService | None = None
-    counters: dict[str, Any] = field(default_factory=dict)
+    counters: dict[str, object] = field(default_factory=dict)
     clocks: list[ClockOffset] = field(default_factory=list)
     walls: list[Clock] = field(default_factory=list)
     load: LoadAnswer | None = None
@@ -75,7 +74,7 @@ class Instance:
     window_ns: tuple[int, int] | None = None
     began_ns: int | None = None
     """When the first operation was really sent, by the controller's clock."""
-    search: dict[str, Any] = field(default_factory=dict)
+    search: dict[str, object] = field(default_factory=dict)
     found: Mapping[str, Measured] = field(default_factory=dict)
     costs: CostRecord | None = None
     placements: tuple[PlacementRecord, ...] = ()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from steelyard.errors import HostError
 from steelyard.hosts.host import Host
@@ -117,7 +116,7 @@ def _folder(session: SessionContext, host: Host) -> str:
     return session.scratch
 
 
-def read_kernel(document: Mapping[str, Any]) -> dict[str, Measured]:
+def read_kernel(document: Mapping[str, object]) -> dict[str, Measured]:
     """The parts of ``schemas/reference-result.schema.json`` as responses of a trial."""
     said = document["disk_refused"]
     missing: Missing = Reason(kind="not_measured")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from steelyard.engine.messages import Ran
 from steelyard.hosts.clocks import ClockOffset
@@ -66,9 +66,9 @@ class LoadDrive:
     instance: Instance
     generator: Host
     clock: ClockOffset
-    job: dict[str, Any]
+    job: dict[str, object]
     longest_s: float
-    _answer: Future[dict[str, Any]] = field(default_factory=Future)
+    _answer: Future[dict[str, object]] = field(default_factory=Future)
 
     def warmup(self) -> None:
         """The engine warms up in the same run."""
@@ -111,7 +111,7 @@ class RunDrive:
     longest_s: float
     own_clock: bool = False
     """Whether the machine's own clock says how long its commands took."""
-    _first: Future[dict[str, Any]] = field(default_factory=Future)
+    _first: Future[dict[str, object]] = field(default_factory=Future)
     _began_ns: int = 0
 
     def warmup(self) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import LoadResult
@@ -32,9 +31,9 @@ class ProbeDrive:
     instance: Instance
     prober: Host
     clock: ClockOffset
-    job: dict[str, Any]
+    job: dict[str, object]
     open_ended: bool
-    _answer: Future[dict[str, Any]] = field(default_factory=Future)
+    _answer: Future[dict[str, object]] = field(default_factory=Future)
 
     def begin(self, at_ns: int) -> None:
         """Asks for it, to start with the load at that moment of the controller's clock."""

@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import polars as pl
 from pydantic_core import to_jsonable_python
@@ -58,7 +57,7 @@ class SearchDrive:
     server: Server
     seed: int
     longest_s: float = field(init=False)
-    _answer: Future[dict[str, Any]] = field(default_factory=Future)
+    _answer: Future[dict[str, object]] = field(default_factory=Future)
 
     def __post_init__(self) -> None:
         self.longest_s = MOST_STEPS * longest_run_s(self.study, by_the_clock(self.cell.workload))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.spending import FIRST_LOOK
@@ -155,8 +154,8 @@ def _part_finding(claim: Bounded, judged: JudgedPart, margin_log: float) -> Clai
     )
 
 
-def _ends(judged: JudgedPart, margin_log: float, rate: float) -> dict[str, Any]:
-    ends: dict[str, Any] = {"estimate_log": None, "low_log": None, "high_log": None}
+def _ends(judged: JudgedPart, margin_log: float, rate: float) -> dict[str, object]:
+    ends: dict[str, object] = {"estimate_log": None, "low_log": None, "high_log": None}
     tests = judged.tests
     found = None if tests is None else tests.estimate()
     if tests is None or found is None:
