@@ -40,6 +40,18 @@ def test_the_python_of_the_guide_says_the_same(
     assert told[1:] == [line.replace("throughput", "response") for line in shown.splitlines()[1:]]
 
 
+def test_a_dash_reads_standard_input(tmp_path: Path) -> None:
+    given = ["judge", "-", "--baseline", "old", "--response", "throughput"]
+    piped = CliRunner().invoke(app, given, input=EXAMPLE.replace("\n", "\r\n"))
+    assert piped.exit_code == 0, piped.output
+    title, *lines = piped.stdout.splitlines()
+    assert title == "standard input: throughput"
+    assert lines == judged(tmp_path, EXAMPLE)[0].splitlines()[1:]
+    wrong = CliRunner().invoke(app, given, input=EXAMPLE.replace("8651", "fast"))
+    assert wrong.exit_code == 2
+    assert "-:2:7: `fast` is not a number" in wrong.stderr
+
+
 def test_json_holds_the_findings_of_a_report(tmp_path: Path) -> None:
     out, _ = judged(tmp_path, EXAMPLE, "--json")
     found = json.loads(out)

@@ -16,7 +16,7 @@ from steelyard.judge.own_trials.arguments import Declared
 from steelyard.judge.own_trials.rows import MOST_VISITS, TrialRows, TrialsError
 from steelyard.judge.own_trials.verdicts import judge_rows
 from steelyard.records.separated_values import Field
-from steelyard.records.trials_file import TrialsFile, read_trials
+from steelyard.records.trials_file import STANDARD_INPUT, TrialsFile, read_trials
 from steelyard.report.notes import json_text
 from steelyard.report.sentences.trials import trials_lines
 from steelyard.study.labels import Labels
@@ -38,7 +38,8 @@ class _Direction(StrEnum):
 PathArgument = Annotated[
     Path,
     typer.Argument(
-        help="CSV with columns order, system, a response, and maybe block, load, covariate.",
+        help="CSV with columns order, system, a response, and maybe block, load, covariate; "
+        "- reads standard input.",
         show_default=False,
     ),
 ]
@@ -99,7 +100,8 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
         if error.argument is not None:
             raise _of_the_command_line(error, error.argument) from error
         raise _placed(error, trials, response) from error
-    _print(found, f"{path.name}: {response}", json=json)
+    source = "standard input" if path == STANDARD_INPUT else path.name
+    _print(found, f"{source}: {response}", json=json)
     wanted = {verdict.word for verdict in found.verdicts} & set(fail_if or [])
     return ExitCode.VERDICT_NOT_MET if wanted else ExitCode.DONE
 

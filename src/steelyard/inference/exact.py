@@ -3,8 +3,8 @@
 If the other system's response is the baseline's times a constant ratio in every visit, the
 residuals do not depend on the order of systems. The order that was drawn is then one of M + 1
 exchangeable sequences, and it crosses the boundary by any look with at most the probability
-spent so far, whatever the noise: drift, autocorrelation, modes or stalls. Looks are made after
-every visit from the eighth. See ``docs/methods/judge.md``.
+spent so far, whatever the noise that affects both systems alike: drift, autocorrelation, modes or
+stalls. Looks are made after every visit from the eighth. See ``docs/methods/judge.md``.
 """
 
 from __future__ import annotations

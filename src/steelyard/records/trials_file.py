@@ -7,8 +7,10 @@ share, once.
 
 from __future__ import annotations
 
+import io
 import itertools
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +21,7 @@ from steelyard.errors import Complaint, StudyError
 from steelyard.records.separated_values import Field, rows_of
 from steelyard.study.model import Level
 
+STANDARD_INPUT = Path("-")
 NEEDED = ("order", "system")
 _NAMES = ("system", "load", "block")
 OPTIONAL = ("block", "load", "covariate")
@@ -69,6 +72,8 @@ class TrialsFile:
             StudyError: ``order`` counts from 0 or 1, mostly by one, and leaves numbers out.
         """
         seen = list(dict.fromkeys(self.order))
+        if len(seen) < len(self.order) and not self.has("load"):
+            return  # a number that stands there twice is told instead, with its place
         steps = [behind - before for before, behind in itertools.pairwise(seen)]
         counted = seen[:1] in ([0], [1]) and all(step.is_integer() for step in steps)
         if not counted or 2 * steps.count(1) <= len(steps):
@@ -99,7 +104,7 @@ class TrialsFile:
 
 
 def read_trials(path: Path, response: str, most_visits: int = MOST_ROWS) -> TrialsFile:
-    """The file at ``path``, whose column ``response`` holds what was measured.
+    """The file at ``path``, or standard input, whose column ``response`` has what was measured.
 
     ``most_visits``: of two systems. They are counted before any field is read as a number.
 
@@ -107,7 +112,7 @@ def read_trials(path: Path, response: str, most_visits: int = MOST_ROWS) -> Tria
         StudyError: it cannot be read, is not CSV with the columns that are needed, or is too long.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = _text(path)
     except UnicodeDecodeError as error:
         raise _unreadable(path, "it is not UTF-8 text") from error
     except OSError as error:
@@ -115,6 +120,12 @@ def read_trials(path: Path, response: str, most_visits: int = MOST_ROWS) -> Tria
     if "\0" in text:
         raise _unreadable(path, "it is not UTF-8 text")
     return parse_trials(text, path, response, most_visits)
+
+
+def _text(path: Path) -> str:
+    """What stands in the file, or comes on standard input; every line break a line feed."""
+    content = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
+    return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
 
 
 def _unreadable(path: Path, why: str) -> StudyError:
@@ -132,7 +143,7 @@ def parse_trials(text: str, path: Path, response: str, most_visits: int = MOST_R
     if missing := [name for name in (*NEEDED, response) if name not in header]:
         message = "no column " + " and none ".join(f"`{name}`" for name in missing)
         wrong.append(Complaint(path, names[0].line, 1, message, _hint(missing[0], names)))
-    if not rows:
+    elif not rows:
         wrong.append(Complaint(path, names[0].line, 1, "there is no trial", _HOW))
     _refuse([*_too_long(path, rows, [field.text for field in names], most_visits)])
     _refuse(wrong, _twice(path, names), _open_quotes(path, [names, *rows]))
@@ -246,6 +257,8 @@ def _number(text: str) -> float | None:
 def _no_number(text: str, name: str) -> tuple[str, str, str]:
     """Why a field is no number: of what kind that is, in words, and what to do."""
     hint = "write it like 1234.5; a trial that failed is repeated in its place"
+    if name == "order":
+        hint = "number the trials 1, 2, 3, or write times like 2026-11-23T14:05:07"
     if not text:
         return "empty", f"no `{name}`", hint
     if _DECIMAL_COMMA.fullmatch(text):

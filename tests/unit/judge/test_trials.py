@@ -12,6 +12,7 @@ from steelyard.errors import AnalysisError
 from steelyard.inference.randomisation import big_stick, random_pairs
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import TrialsVerdict, judge_trials
+from steelyard.judge.kinds.caveats import OrderRepeats
 from steelyard.judge.kinds.verdict_notes import (
     EffectChanges,
     NoVariation,
@@ -124,6 +125,16 @@ def test_an_order_that_was_not_drawn_has_its_caveats() -> None:
     assert [each.kind for each in found.caveats] == ["order_not_random", "judged_once"]
 
 
+def test_eight_trials_in_turn_are_judged_with_a_caveat_and_eight_assigned_at_random_without() -> (
+    None
+):
+    [told] = [
+        each for each in judged(["a", "b"] * 4, FINE[:8]).caveats if isinstance(each, OrderRepeats)
+    ]
+    assert (told.period_visits, told.once_in) == (2, 64)
+    assert not any(isinstance(each, OrderRepeats) for each in judged(coin(8), FINE[:8]).caveats)
+
+
 def test_the_same_trials_and_seed_give_the_same_verdict_to_the_last_bit() -> None:
     systems = coin(30)
     response = measured(systems, {"b": 1.02})
@@ -148,6 +159,7 @@ FINE = measured(GOOD, {})
         (["a"] * 10 + ["b"] * 10, FINE, {}, "at trial 3 one system leads by 3 visits"),
         (["a", "a", "b", "b"] * 5, FINE, {"design": "pairs"}, "trials 1 to 2 hold a system twice"),
         (["a", "b"] * 20, FINE * 2, {}, "the order repeats every 2 visits"),
+        (["a", "b"] * 6, FINE[:12], {}, "random assignment does that once in 1,024 times"),
         (["a", "b", "c", "b"] * 5, FINE, {}, "3 systems"),
         (GOOD, FINE[:-1], {}, "`response` has 19"),
         (GOOD, FINE, {"budget": 9}, "20 visits of a budget of 9"),

@@ -148,6 +148,24 @@ REFUSED: dict[str, tuple[str | bytes, str, str]] = {
         "1:7",
         "the order repeats every 2 visits",
     ),
+    "in turn, a dozen": (
+        table([str(n), "ab"[n % 2], str(100 + n % 7)] for n in range(12)),
+        "1:7",
+        "the order repeats every 2 visits: random assignment does that once in 1,024 times",
+    ),
+    "two and two": (
+        table([str(n), "aabb"[n % 4], str(100 + n % 7)] for n in range(24)),
+        "1:7",
+        "the order repeats every 4 visits",
+    ),
+    "JSON": ('{"order": 1}\n', "1:1", "no column `order`"),
+    "a page": ("<html><body>404</body></html>", "1:1", "no column `order`"),
+    "an order twice and one left out": (at(7, "5,a,101"), "7:3", "have one number"),
+    "an order as dates of a country": (
+        each(lambda o, s, y: [f"23.11.2026 14:{int(o):02}", s, y]),
+        "2:1",
+        "is not a number (and 19 more rows alike)",
+    ),
     "one left out": (table(ROWS[:4] + ROWS[5:]), "6:1", "visits were left out: 5"),
     "several left out": (
         table(row for row in ROWS if row[0] not in {"3", "8", "9", "14"}),

@@ -138,6 +138,14 @@ class OrderNotRandom(Note):
     kind: Literal["order_not_random"] = "order_not_random"
 
 
+class OrderRepeats(Note):
+    """The order of own trials repeats itself, as one of ``once_in`` random orders does."""
+
+    kind: Literal["order_repeats"] = "order_repeats"
+    period_visits: int
+    once_in: int
+
+
 class JudgedOnce(Note):
     """Own trials were judged once, after the last one."""
 
@@ -266,6 +274,7 @@ Caveat = Annotated[
     | ErrorRateByRandomisation
     | EngineRemoved
     | OrderNotRandom
+    | OrderRepeats
     | JudgedOnce
     | BudgetNotDeclared
     | AcceptedNotFound

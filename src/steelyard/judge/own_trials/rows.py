@@ -28,7 +28,9 @@ MOST_VISITS = 2_000
 """Of two systems: beyond, a verdict takes minutes and gigabytes, and is no surer for it."""
 LARGEST_RATIO_LOG = 8.0
 """The largest ratio that is tested (``inference/confidence.py``), as a natural logarithm."""
-_NO_CHANCE_BITS = 20
+_REFUSED_BITS = 10
+_TOLD_BITS = 5
+"""An order that repeats itself is refused, or told, from this many bits of chance on."""
 _REPEATS_AFTER = (1, 2)
 
 
@@ -58,6 +60,13 @@ class TrialRows:
     visit: Sequence[int] | None = None
     block: Sequence[int] | None = None
     covariate: Sequence[float] | None = None
+
+
+class Repetition(NamedTuple):
+    """An order that repeats itself after ``period`` visits, once in ``once_in`` random orders."""
+
+    period: int
+    once_in: int
 
 
 class TrialsError(AnalysisError, ValueError):
@@ -230,6 +239,12 @@ def _visit(rows: TrialRows, members: list[int]) -> Visit:
     first, last = members[0] + 1, members[-1] + 1
     systems = sorted({rows.system[i] for i in members})
     place = f"trials {first} to {last}"
+    if rows.load is None and len(members) > 1:
+        raise TrialsError(
+            f"{place} have one number: without loads each trial is a visit of its own",
+            "number the trials 1, 2, 3 and so on, in the order in which they were measured",
+            row=last,
+        )
     if len(systems) > 1:
         raise TrialsError(
             f"{place} are one visit but of several systems: {', '.join(systems)}",
@@ -239,14 +254,10 @@ def _visit(rows: TrialRows, members: list[int]) -> Visit:
     loads = [None if rows.load is None else rows.load[i] for i in members]
     if len(set(loads)) < len(loads):
         raise TrialsError(
-            f"{place} are one visit but hold a load twice"
-            if rows.load is not None
-            else f"{place} have one number: without loads each trial is a visit of its own",
-            "measure a system once at every load in each visit"
-            if rows.load is not None
-            else "number the trials 1, 2, 3 and so on, in the order in which they were measured",
+            f"{place} are one visit but hold a load twice",
+            "measure a system once at every load in each visit",
             row=last,
-            column="system" if rows.load is None else "load",
+            column="load",
         )
     if rows.load is not None and rows.visit is None and len(loads) < len(set(rows.load)):
         raise TrialsError(
@@ -341,18 +352,24 @@ def _balanced(visits: list[Visit]) -> None:
 
 def _by_chance(visits: list[Visit], design: Design) -> None:
     """Refuse an order that repeats itself: a periodic disturbance may share its period."""
-    size = len({visit.system for visit in visits})
+    repeats = repetition(visits, design)
+    if repeats is not None and repeats.once_in >= 2**_REFUSED_BITS:
+        raise TrialsError(
+            f"the order repeats every {repeats.period} visits: random assignment does that once in "
+            f"{repeats.once_in:,} times",
+            "a fixed order follows any rhythm of the machine; judge it with the design `none`",
+        )
+
+
+def repetition(visits: list[Visit], design: Design) -> Repetition | None:
+    """An order that random assignment hardly brings: strictly in turn, or one block repeated."""
     names = [visit.system for visit in visits]
-    for blocks in _REPEATS_AFTER:
-        period = size * blocks
-        rest = len(names) - period
-        repeats = all(names[i] == names[i + period] for i in range(rest))
-        if repeats and _bits(names, design)[period:].sum() >= _NO_CHANCE_BITS:
-            raise TrialsError(
-                f"the order repeats every {period} visits: random assignment does that less than "
-                "once in a million",
-                "a fixed order follows any rhythm of the machine; judge it with the design `none`",
-            )
+    size = len(set(names))
+    for period in (size * blocks for blocks in _REPEATS_AFTER):
+        bits = _bits(names, design)[period:].sum()
+        if names[period:] == names[:-period] and bits >= _TOLD_BITS:
+            return Repetition(period, round(2**bits))
+    return None
 
 
 def _bits(names: Sequence[str], design: Design) -> Floats:

@@ -20,10 +20,18 @@ from steelyard.judge.kinds.caveats import (
     Caveat,
     JudgedOnce,
     OrderNotRandom,
+    OrderRepeats,
 )
 from steelyard.judge.own_trials.arguments import Declared, Direction
 from steelyard.judge.own_trials.arrays import rows_of
-from steelyard.judge.own_trials.rows import Design, TrialRows, rounds_of, visits_of
+from steelyard.judge.own_trials.rows import (
+    Design,
+    TrialRows,
+    Visit,
+    repetition,
+    rounds_of,
+    visits_of,
+)
 from steelyard.judge.own_trials.visits import LOAD, MeasuredVisits
 from steelyard.judge.visits.series import Conditions, Pair
 from steelyard.plan.model import Frozen
@@ -159,7 +167,7 @@ def judge_rows(rows: TrialRows, declared: Declared) -> TrialsVerdict:
         design=design,
         seed=declared.seed,
         beside_covariate=len(set(rows.covariate or ())) > 1,
-        caveats=tuple(_caveats(declared, budget)),
+        caveats=tuple(_caveats(declared, budget, visits)),
     )
 
 
@@ -174,9 +182,12 @@ def _verdicts(
         yield finding(judge(each, measured, margin_log), measured, margin_log)
 
 
-def _caveats(declared: Declared, budget: int) -> Iterator[Caveat]:
+def _caveats(declared: Declared, budget: int, visits: list[Visit]) -> Iterator[Caveat]:
     if declared.design == "none":
         yield OrderNotRandom()
         yield JudgedOnce()
-    elif declared.budget is None:
+        return
+    if (repeats := repetition(visits, declared.design)) is not None:
+        yield OrderRepeats(period_visits=repeats.period, once_in=repeats.once_in)
+    if declared.budget is None:
         yield BudgetNotDeclared(visits=budget)

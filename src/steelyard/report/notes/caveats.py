@@ -18,6 +18,7 @@ from steelyard.judge.kinds.caveats import (
     NotReset,
     OneMachine,
     OrderNotRandom,
+    OrderRepeats,
     SamplesDamaged,
     ScreeningAssumptions,
     SeveralMachines,
@@ -196,6 +197,15 @@ def _order_not_random(_: OrderNotRandom) -> str:
         "The order was not randomised: drift, warm-up or background load can make equal systems "
         "look different. The error rate holds only if the trials are independent of each other "
         "and of time"
+    )
+
+
+@writes(OrderRepeats)
+def _order_repeats(note: OrderRepeats) -> str:
+    return (
+        f"The order repeats every {note.period_visits} visits, as one in {note.once_in:,} random "
+        "orders does. If it was fixed, a rhythm of the machine can make equal systems look "
+        "different: judge it with the design `none`"
     )
 
 

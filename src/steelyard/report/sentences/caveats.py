@@ -48,6 +48,7 @@ class Caveat:
 
 _GRAVE = (
     of_runs.OrderNotRandom,
+    of_runs.OrderRepeats,
     of_runs.FailuresUnequal,
     of_runs.ManyFailures,
     of_runs.GeneratorBottleneck,
