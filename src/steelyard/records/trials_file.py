@@ -73,7 +73,7 @@ class TrialsFile:
         """
         seen = list(dict.fromkeys(self.order))
         if len(seen) < len(self.order) and not self.has("load"):
-            return  # a number that stands there twice is told instead, with its place
+            return  # a number that stands there twice is refused instead, with its place
         steps = [behind - before for before, behind in itertools.pairwise(seen)]
         counted = seen[:1] in ([0], [1]) and all(step.is_integer() for step in steps)
         if not counted or 2 * steps.count(1) <= len(steps):
