@@ -95,6 +95,11 @@ def test_a_page_shows_a_script_and_runs_none(written: dict[str, str], form: str)
     assert "</script>" not in "".join(found.scripts)
 
 
+def test_a_page_has_no_control_character(written: dict[str, str]) -> None:
+    assert f"{SYSTEMS[1]} \x1b failed" not in written["html"]
+    assert not re.search(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]", written["html"])
+
+
 def test_latex_has_no_command_of_a_name(written: dict[str, str]) -> None:
     source = written["tex"]
     assert r"\input{x}" not in source

@@ -25,6 +25,13 @@ from steelyard.report.view import View
 from steelyard.report.vocabulary import response_of
 
 WIDTH_PX, HEIGHT_PX = 300, 190
+SIDES: tuple[dict[str, Any], ...] = (
+    {"align": "left", "dx": 7, "dy": -6},
+    {"align": "left", "dx": 7, "dy": 9},
+    {"align": "right", "dx": -7, "dy": 9},
+    {"align": "right", "dx": -7, "dy": -6},
+)
+"""Where the labels of a system stand, so that those of two at the same place do not meet."""
 THROUGHPUT = "throughput"
 
 
@@ -114,6 +121,8 @@ def _chart(view: View, rows: list[dict[str, Any]], scale: Scale, share: float) -
     layers = [
         base.mark_line(strokeWidth=1.4).encode(order="level:Q"),
         base.mark_point(size=45, filled=True, opacity=1).encode(shape=shape),
-        base.mark_text(dx=7, dy=-6, align="left", fontSize=10).encode(text="said:N"),
     ]
+    for number, system in enumerate(view.run.systems):
+        text = base.mark_text(fontSize=10, **SIDES[number % len(SIDES)]).encode(text="said:N")
+        layers.append(text.transform_filter(alt.datum.system == system))
     return alt.layer(*layers).properties(width=WIDTH_PX, height=HEIGHT_PX)

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from steelyard.judge.analyses.latency.findings import LatencyFinding
-from steelyard.report.charts.axes import label_lines
+from steelyard.report.charts.axes import label_lines, wrapped
 from steelyard.report.charts.conditions import condition_labels
 from steelyard.report.charts.drawing import (
     FONT,
@@ -23,6 +23,7 @@ from steelyard.report.figures import quantity, scale_for
 from steelyard.report.view import View
 
 WIDE_PX, NARROW_PX, ROW_PX = 470, 190, 24
+WRAP_AT, LINE_PX = 24, 12
 MOST_PHASES = 6
 LEAST_SHARE = 0.01
 REST = "all others"
@@ -127,6 +128,8 @@ def _chart(
     legend = alt.Legend(title=None, orient="bottom", columns=3 if width_px > 300 else 2,
                         labelLimit=0, labelFont=FONT, labelColor=INK)  # fmt: skip
     axis = alt.Axis(title=f"mean time of an operation, {scale.unit}", tickCount=5, format="~r")
+    lines = max(len(wrapped(label, WRAP_AT)) for label in labels)
+    row_px = max(ROW_PX, LINE_PX * lines + 8)
     return (
         alt.Chart(inline_data(rows))
         .mark_bar(stroke="var(--paper,#ffffff)", strokeWidth=1, height=ROW_PX - 8)
@@ -136,7 +139,7 @@ def _chart(
             x2="to:Q",
             color=alt.Color("phase:N", scale=colour_scale(phases), legend=legend),
         )
-        .properties(width=width_px, height=ROW_PX * len(cells))
+        .properties(width=width_px, height=row_px * len(cells))
     )
 
 
@@ -152,9 +155,9 @@ def _stacked(number: int, parts: list[tuple[str, float]], divisor: float) -> lis
 def _rows_axis(labels: list[str]) -> alt.Y:
     text = "''"
     for number, label in enumerate(labels):
-        text = f"datum.value == '{number:03d}' ? {label_lines(label, 24)} : {text}"
+        text = f"datum.value == '{number:03d}' ? {label_lines(label, WRAP_AT)} : {text}"
     axis = alt.Axis(title=None, domain=False, ticks=False, labelLimit=0, labelColor=INK,
-                    labelExpr=text, labelLineHeight=12)  # fmt: skip
+                    labelExpr=text, labelLineHeight=LINE_PX)  # fmt: skip
     return alt.Y("row:N", axis=axis)
 
 

@@ -24,6 +24,10 @@ _SHAPE_PATHS = {
 }
 
 
+_NOT_IN_HTML = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
+"""Control characters, which what a tool printed may have in it."""
+
+
 def filled(template: str, run: RunFindings, **values: Any) -> Markup:
     """A template of the folder ``templates`` with these values."""
     text = (
@@ -37,7 +41,7 @@ def filled(template: str, run: RunFindings, **values: Any) -> Markup:
             **values,
         )
     )
-    return Markup(text)  # noqa: S704 - templates escape what they are given
+    return Markup(_NOT_IN_HTML.sub("?", text))  # noqa: S704 - templates escape what they are given
 
 
 @cache
