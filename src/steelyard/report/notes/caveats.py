@@ -27,6 +27,7 @@ from steelyard.judge.kinds.caveats import (
 )
 from steelyard.report.figures import listed, percent
 from steelyard.report.notes.registry import writes, writes_levels
+from steelyard.report.notes.warnings import kind_text
 from steelyard.study.ending import Extent
 from steelyard.study.labels import Labels
 
@@ -142,7 +143,7 @@ def _calibration_exceeded(note: CalibrationExceeded) -> str:
 
 @writes(WarnedTrials)
 def _warned_trials(note: WarnedTrials) -> str:
-    warning = note.warning.replace("_", " ")
+    warning = kind_text(note.warning)
     return f"{note.trials} of {note.good_trials} valid trials have the warning: {warning}"
 
 

@@ -24,9 +24,22 @@ def warning_text(note: WarningNote) -> str:
     return f"{note.figures['part']}: {text}" if "part" in note.figures else text
 
 
+_NAMES = {
+    _K.STEAL: "CPU steal",
+    _K.GUEST_STEAL: "CPU steal in the guest",
+    _K.FOREIGN_CPU: "CPU used by other processes",
+    _K.HIDDEN_WAIT: "hidden steal of vCPUs",
+    _K.DELAYED_ACK: "delayed ACK",
+    _K.LATE: "late operations",
+    _K.RUN_DELAY: "load threads waiting for a CPU",
+    _K.LITTLES_LAW: "Little's law broken",
+}
+
+
 def kind_text(kind: str) -> str:
-    """A kind as a noun: ``foreign cpu``."""
-    return kind.replace("_", " ")
+    """A kind as a noun: ``CPU used by other processes``, ``clock step``."""
+    names = {str(known): name for known, name in _NAMES.items()}
+    return names.get(str(kind), str(kind).replace("_", " "))
 
 
 def _steal(figures: Figures) -> str:
@@ -35,7 +48,7 @@ def _steal(figures: Figures) -> str:
 
 
 def _connections_failed(figures: Figures) -> str:
-    when = kind_text(str(figures["when"])).replace("before window", "before the window")
+    when = str(figures["when"]).replace("_", " ").replace("before window", "before the window")
     most = ", mostly {error} in phase {phase} ({error_count} times)"
     return f"{figures['connections']} connections failed {when}" + (
         most.format_map(figures) if "error" in figures else ""
