@@ -31,6 +31,7 @@ from steelyard.report.sentences.evidence import evidence
 from steelyard.report.sentences.headline import MOST_WORDS, headline, words_in
 from steelyard.report.sentences.trust import State, TrustLine, trust_lines
 from steelyard.report.tables.effects import Mark, effect_rows
+from steelyard.report.tables.shares import NOISE, divided, whole_percents
 
 LONG = "latency of the slowest of all operations of a user, 99.9th percentile"
 
@@ -236,3 +237,16 @@ def test_conditions_without_a_verdict_over_all_are_named_in_the_headline() -> No
     said = headline(changed(golden("decided"), verdicts=verdicts))
     assert said.badge == "mixed"
     assert said.text == "1 user slower, 4 users equivalent, against fast"
+
+
+@pytest.mark.parametrize("shares", [(1, 1, 1), (0.929, 0.0707, 0.0003), (0.635, 0.365), (1,)])
+def test_shares_in_whole_percent_sum_to_100(shares: tuple[float, ...]) -> None:
+    assert sum(whole_percents(shares)) == 100
+
+
+def test_a_screening_shows_how_the_variation_divides_with_noise_and_the_rest() -> None:
+    (found,) = golden("screened").workloads[0].influence
+    parts = divided(found)
+    assert sum(part.percent for part in parts) == 100
+    assert parts[0].name == "service.sync"
+    assert parts[-1].name == NOISE

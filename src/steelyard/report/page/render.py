@@ -52,8 +52,11 @@ def own_text(name: str) -> str:
 
 
 def typeset(text: str) -> Markup:
-    """Plain words as a book sets them: true minus, figures kept with their unit."""
+    """Plain words as a book sets them: true minus, a space before each percent sign,
+    figures kept with their unit.
+    """
     shown = re.sub(r"(?<![\w.-])-(?=\d)", "−", str(text))
+    shown = re.sub(r"(?<=\d)%(?!\w)", " %", shown)
     shown = re.sub(r"(?<=\d) (?=%|visits?|trials?|attempts?|users?)", "\u00a0", shown)
     return escape(shown)
 

@@ -25,7 +25,8 @@ from steelyard.report.tables.influence import influence_tables
 from steelyard.report.tables.interference import interference_tables
 from steelyard.report.tables.ranking import ranking_tables
 from steelyard.report.tables.responses import response_table
-from steelyard.report.view import lines, tables
+from steelyard.report.tables.shares import divided
+from steelyard.report.view import lines, tables, views
 from steelyard.report.vocabulary import primary_response
 
 _MOST_CHARTS = 3
@@ -41,6 +42,7 @@ def result(page: Page, anchors: Collection[str]) -> Section:
         headline=headline(run),
         evidence=evidence(run),
         effects=[_drawn(each) for each in effect_rows(run)],
+        shares=[parts for view in views(run) for e in view.own.influence if (parts := divided(e))],
         trust=trust_lines(run),
         caveats=on_top(found),
         all_caveats=len(found),

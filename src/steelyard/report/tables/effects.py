@@ -30,7 +30,7 @@ from steelyard.report.vocabulary import (
 from steelyard.study.model import Level
 
 ALL_CONDITIONS, VERDICT = "All conditions", "Verdict"
-MOST_EFFECTS = 12
+MOST_EFFECTS = 6
 _HODGES_LEHMANN = (
     "Change: Hodges-Lehmann ratio of the visits, and not the ratio of the two medians beside it."
 )
