@@ -53,6 +53,12 @@ def test_init_writes_a_study_that_plans(steelyard: Steelyard) -> None:
     assert "init never overwrites" in again.stderr
 
 
+def test_doctor_prints_every_check_as_json(steelyard: Steelyard) -> None:
+    checks = json.loads(steelyard.run("doctor", "--json").stdout)
+    assert {"processors", "load", "steal"} <= {check["name"] for check in checks}
+    assert {"machine", "name", "verdict", "value", "reason", "remedy"} == set(checks[0])
+
+
 def test_doctor_looks_at_this_machine(steelyard: Steelyard) -> None:
     done = steelyard.run("doctor")
     assert done.returncode == 0, done.stdout

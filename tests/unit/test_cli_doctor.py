@@ -10,10 +10,14 @@ import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli.doctor import resolution
+from steelyard.cli.doctor.command import machines_of
 from steelyard.cli.doctor.limits import limit_checks
-from steelyard.cli.doctor.machine import Facts, load_check, virtual
+from steelyard.cli.doctor.machine import load_check, machine_checks, virtual
+from steelyard.cli.doctor.readings import Facts, parse
+from steelyard.cli.doctor.rules import RULES, rule_checks
 from steelyard.cli.main import app
 from steelyard.hosts.host import Host
+from steelyard.study.read import read_runnable_study
 
 
 def said(*arguments: str) -> str:
@@ -56,7 +60,7 @@ trials: {margin: 5 %}
 def test_limits_of_servers_are_told_and_held_against_the_load(tmp_path: Path) -> None:
     study = tmp_path / "study.yaml"
     study.write_text(STUDY)
-    told = list(limit_checks(study, None))
+    told = list(limit_checks(read_runnable_study(study)))
     assert [(check.name, check.grade) for check in told] == [
         ("vsftpd of here", "note"),
         ("vsftpd of here", "good"),
@@ -74,7 +78,7 @@ def test_the_margin_is_told_once_by_both_of_its_bounds(monkeypatch: pytest.Monke
 def test_servers_without_limits_are_told_to_have_none(tmp_path: Path) -> None:
     study = tmp_path / "study.yaml"
     study.write_text(STUDY.replace("{use: vsftpd, clients: 2, per_address: 9}", "{use: vsftpd}"))
-    [told] = limit_checks(study, None)
+    [told] = limit_checks(read_runnable_study(study))
     assert told.seen == "no server of the study has one set"
 
 
@@ -107,3 +111,103 @@ def test_other_load_is_told_for_each_processor_and_noted_from_half_a_processor_o
     assert busy.seen == "14.0 on average in the last minute, 7.0 for each of 2 processors"
     assert busy.advice
     assert [load_check(load, 64).grade for load in (0.49, 0.5)] == ["good", "note"]
+
+
+QUIET = {
+    "cpu.count": "8",
+    "pressure.cpu": "0.00",
+    "pressure.io": "0.10",
+    "pressure.memory": "0.00",
+    "cpu.governor": "performance",
+    "cpu.turbo": "off",
+    "throttled": "0",
+    "cpu.smt": "off",
+    "numa.online": "0",
+    "sysctl.kernel.numa_balancing": "0",
+    "sysctl.kernel.randomize_va_space": "2",
+    "swap.used_kib": "0",
+    "thp": "madvise",
+    "clocksource": "tsc",
+    "clock.synchronised": "yes",
+    "steal.share": "0",
+    "limit.open_files": "unlimited",
+    "sysctl.net.ipv4.ip_local_port_range": "32768 60999",
+    "sysctl.net.core.somaxconn": "4096",
+    "sysctl.net.ipv4.tcp_max_syn_backlog": "2048",
+    "sysctl.net.ipv4.tcp_rmem": "4096 131072 6291456",
+    "sysctl.net.ipv4.tcp_wmem": "4096 16384 4194304",
+    "kvm": "usable",
+    "kvm.nested": "Y",
+}
+
+
+def test_a_quiet_machine_has_nothing_to_note() -> None:
+    assert {check.grade for check in rule_checks(QUIET)} == {"good"}
+    assert {rule.fact for rule in RULES} - set(QUIET) == {"updaters", "timers"}
+
+
+@pytest.mark.parametrize(
+    ("fact", "told"),
+    [
+        ("cpu.count", "1"),
+        ("pressure.cpu", "98.65"),
+        ("pressure.io", "12"),
+        ("pressure.memory", "1.5"),
+        ("cpu.governor", "powersave"),
+        ("cpu.turbo", "on"),
+        ("throttled", "3"),
+        ("cpu.smt", "on"),
+        ("numa.online", "0-1"),
+        ("sysctl.kernel.numa_balancing", "1"),
+        ("sysctl.kernel.randomize_va_space", "0"),
+        ("swap.used_kib", "2048"),
+        ("thp", "always"),
+        ("clocksource", "hpet"),
+        ("clock.synchronised", "no"),
+        ("steal.share", "0.034"),
+        ("updaters", "apt-get dpkg"),
+        ("timers", "apt-daily.timer"),
+        ("limit.open_files", "1024"),
+        ("sysctl.net.ipv4.ip_local_port_range", "60000 60999"),
+        ("sysctl.net.core.somaxconn", "128"),
+        ("sysctl.net.ipv4.tcp_max_syn_backlog", "128"),
+        ("sysctl.net.ipv4.tcp_rmem", "4096 87380 212992"),
+        ("sysctl.net.ipv4.tcp_wmem", "4096 16384 212992"),
+        ("kvm", "absent"),
+        ("kvm.nested", "N"),
+    ],
+)
+def test_each_rule_notes_its_fact_alone_with_reason(fact: str, told: str) -> None:
+    noted = [check for check in rule_checks(QUIET | {fact: told}) if check.grade != "good"]
+    assert len(noted) == 1
+    assert noted[0].advice
+    assert noted[0].name in {rule.name for rule in RULES if rule.fact == fact}
+
+
+def test_what_a_machine_does_not_tell_is_no_finding_but_where_a_person_should_look() -> None:
+    assert {check.name for check in rule_checks({})} == {
+        "processors",
+        "CPU governor",
+        "clock source",
+        "open files",
+    }
+
+
+def test_readings_without_a_value_are_left_out() -> None:
+    assert parse("pressure.cpu=1.5\nclock.synchronised=\ntool.fio=fio-3.33 = x\n") == {
+        "pressure.cpu": "1.5",
+        "tool.fio": "fio-3.33 = x",
+    }
+
+
+def test_versions_of_tools_are_told() -> None:
+    told = {check.name: check.seen for check in machine_checks(QUIET | {"tool.fio": "fio-3.33"})}
+    assert told["fio"] == "fio-3.33"
+
+
+def test_all_machines_of_a_study_are_looked_at(tmp_path: Path) -> None:
+    study = tmp_path / "study.yaml"
+    there = "there: {platform: native, host_machine: 'ssh://there', service: {use: sink-ftp}}"
+    text = STUDY.replace("there: {platform: native, service: {use: sink-ftp}}", there)
+    study.write_text(text + "generator: {host: 'ssh://driver'}\n")
+    assert machines_of(read_runnable_study(study)) == {"local", "ssh://there", "ssh://driver"}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import json
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,14 +13,18 @@ import typer
 
 from steelyard.cli.console import say
 from steelyard.cli.doctor.limits import limit_checks
-from steelyard.cli.doctor.machine import Check, load_check, machine_checks
+from steelyard.cli.doctor.machine import machine_checks
 from steelyard.cli.doctor.platform import MARKS, examine
+from steelyard.cli.doctor.readings import facts_now
 from steelyard.cli.doctor.resolution import read_margin, resolution_checks
+from steelyard.cli.doctor.rules import Check
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import ExitCode, SteelyardError
 from steelyard.hosts.host import Host
 from steelyard.hosts.machines import LOCAL, open_machine
+from steelyard.study.model import Study
+from steelyard.study.read import read_runnable_study
 from steelyard.units import format_bytes
 
 
@@ -33,7 +38,9 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
     ] = None,
     study: Annotated[
         Path | None,
-        typer.Option("--study", help="Also: what do the servers of this study turn away?"),
+        typer.Option(
+            "--study", help="Also: its other machines, and what do its servers turn away?"
+        ),
     ] = None,
     variant: Annotated[
         str | None, typer.Option("--variant", help="A variant of that study.")
@@ -49,6 +56,7 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
         list[str] | None,
         typer.Option("--set", help="A setting of the platform as KEY=VALUE; may be repeated."),
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all checks as JSON.")] = False,
 ) -> int:
     """Check whether this machine can measure, and name what would disturb it."""
     if platform_name is not None:
@@ -58,24 +66,65 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
     if settings or image:
         raise typer.BadParameter("--set and --image belong to --platform NAME")
     ratio = None if margin is None else read_margin(margin)
+    read = None if study is None else read_runnable_study(study, variant=variant)
     checks = [*_engine_checks()]
     if all(check.grade != "bad" for check in checks):
-        host = open_machine(LOCAL)
-        try:
-            folder = _existing(results.absolute())
-            load = load_check(os.getloadavg()[0], os.cpu_count())
-            checks += [*machine_checks(host.facts()), load, _space(host, folder)]
-            if ratio is not None:
-                checks += resolution_checks(host, folder, ratio)
-        finally:
-            host.close()
-    if study is not None:
-        checks += limit_checks(study, variant)
-    for check in checks:
-        say(f"{MARKS[check.grade]}  {check.name}: {check.seen}")
-        if check.advice and check.grade != "good":
-            say(f"        {check.advice}")
+        checks += _local_checks(_existing(results.absolute()), ratio)
+        others = set() if read is None else machines_of(read) - {LOCAL}
+        checks += [check for name in sorted(others) for check in _checks_of(name)]
+    if read is not None:
+        checks += limit_checks(read)
+    _print(checks, as_json=as_json)
     return ExitCode.OPERATOR if any(check.grade == "bad" for check in checks) else ExitCode.DONE
+
+
+def _print(checks: Sequence[Check], *, as_json: bool) -> None:
+    if as_json:
+        say(json.dumps([_document(check) for check in checks], indent=2))
+        return
+    for check in checks:
+        where = "" if check.machine == LOCAL else f"{check.machine}: "
+        say(f"{MARKS[check.grade]}  {where}{check.name}: {check.seen}")
+        if check.advice and check.grade != "good":
+            remedy = f"; {check.remedy}" if check.remedy else ""
+            say(f"        {check.advice}{remedy}")
+
+
+def _document(check: Check) -> dict[str, str | None]:
+    found = asdict(check)
+    return {
+        "machine": found["machine"],
+        "name": found["name"],
+        "verdict": found["grade"],
+        "value": found["seen"],
+        "reason": None if check.grade == "good" else found["advice"],
+        "remedy": None if check.grade == "good" else found["remedy"],
+    }
+
+
+def _local_checks(folder: Path, ratio: float | None) -> Iterator[Check]:
+    host = open_machine(LOCAL)
+    try:
+        yield from machine_checks(facts_now(host))
+        yield _space(host, folder)
+        if ratio is not None:
+            yield from resolution_checks(host, folder, ratio)
+    finally:
+        host.close()
+
+
+def _checks_of(name: str) -> Iterator[Check]:
+    """Of another machine; one that cannot be reached is the finding."""
+    try:
+        host = open_machine(name)
+    except SteelyardError as error:
+        yield Check("machine", "bad", error.message, error.hint, machine=name)
+        return
+    try:
+        for check in machine_checks(facts_now(host)):
+            yield replace(check, machine=name)
+    finally:
+        host.close()
 
 
 def _engine_checks() -> Iterator[Check]:
@@ -107,3 +156,9 @@ def _space(host: Host, folder: Path) -> Check:
         return Check("disk of the results", "note", seen, advice)
     enough = facts.free_bytes > 1024**3
     return Check("disk of the results", "good" if enough else "note", seen, "free at least 1 GiB")
+
+
+def machines_of(study: Study) -> set[str]:
+    """Those that carry a system, and the one that drives the load."""
+    hosts = {system.host_machine for system in study.systems.values()}
+    return hosts | {study.generator.host}

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from steelyard.cli.doctor.machine import Check
+from steelyard.cli.doctor.rules import Check
 from steelyard.plan.limit_words import advice_text, load_text
 from steelyard.study.checks.server_limits import Limit, limits_of
-from steelyard.study.read import read_runnable_study
+from steelyard.study.model import Study
 
 
-def limit_checks(path: Path, variant: str | None) -> Iterator[Check]:
-    """Every limit of every server, held against the largest load of the study.
-
-    Raises:
-        StudyError: the study is wrong.
-    """
-    found = limits_of(read_runnable_study(path, variant=variant))
+def limit_checks(study: Study) -> Iterator[Check]:
+    """Every limit of every server, held against the largest load of the study."""
+    found = limits_of(study)
     if not found:
         yield Check("servers' limits", "good", "no server of the study has one set")
     for limit in found:

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from steelyard import units
-from steelyard.cli.doctor.machine import Check
+from steelyard.cli.doctor.rules import Check
 from steelyard.hosts.host import Host
 from steelyard.judge.analyses.planning.resolution import resolutions
 from steelyard.report.sentences.resolution import resolution_lines
