@@ -163,7 +163,7 @@ def test_noise_of_the_host_is_counted_by_system() -> None:
     ]
     line = line_of(changed(run, attempts=tuple(attempts)), "Host noise")
     assert line.text == (
-        "Interference in 0 of 18 trials of fast and 18 of 18 of durable: steal (18)."
+        "Interference in 0 of 18 trials of fast and 18 of 18 of durable: CPU steal (18)."
     )
 
 
