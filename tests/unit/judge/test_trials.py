@@ -239,6 +239,17 @@ def test_the_sentences_of_a_report_are_there_for_a_notebook() -> None:
     assert any(line.startswith("b is better than a: ") for line in lines)
 
 
+def test_an_answer_prints_a_row_for_each_verdict_with_ratios_and_not_logarithms() -> None:
+    loads = [load for _ in GOOD for load in (1, 4)]
+    names = [system for system in GOOD for _ in (1, 4)]
+    rows = str(judged(names, measured(names, {"b": 1.08}), load=loads)).splitlines()
+    assert [row.split()[:2] for row in rows[1:]] == [["b/a", "load=1"], ["b/a", "load=4"]]
+    word, ratio, interval, count = rows[0].split()[1:]
+    low, high = map(float, interval.strip("()").split(".."))
+    assert (word, count) == ("faster", "n=20")
+    assert 1.05 < low < float(ratio) < high < 1.11
+
+
 def reversing(systems: list[str], at: int, ratio: float = 1.06) -> list[float]:
     """Responses of ``b`` higher by ``ratio`` before visit ``at``, and lower by it from there on."""
     noise = np.random.default_rng(4).normal(0, 0.005, len(systems))

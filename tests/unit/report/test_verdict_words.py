@@ -322,5 +322,7 @@ def test_where_all_visits_deny_the_verdict_the_look_that_decided_comes_first() -
     then = DecidingLook(n_baseline=5, n_other=4, estimate_log=-0.5, low_log=-0.7, high_log=-0.2)
     update = {"deciding_look": then, "estimate_log": -0.1, "low_log": -0.3, "high_log": 0.1}
     text = str(verdict_sentence(verdict.model_copy(update=update), view))
-    assert text.index("9 visits") < text.index("; of all")
+    assert text.index("9 visits") < text.index("leave it open")
     assert text.index("39") < text.index("9.5")
+    turned = update | {"estimate_log": 0.2, "low_log": 0.1, "high_log": 0.3}
+    assert "contradict it" in str(verdict_sentence(verdict.model_copy(update=turned), view))

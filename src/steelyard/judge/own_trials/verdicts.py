@@ -7,6 +7,7 @@ rate then rests on.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
@@ -59,6 +60,10 @@ class TrialsVerdict(Frozen):
     beside_covariate: bool = False
     caveats: tuple[Caveat, ...]
 
+    def __str__(self) -> str:
+        """A row for each verdict: systems, word, ratio and its interval, visits."""
+        return "\n".join(map(_row, self.verdicts))
+
     def of(self, other: str, load: Level | None = None) -> VerdictFinding:
         """The verdict on one system, at a load or over all of them.
 
@@ -70,6 +75,16 @@ class TrialsVerdict(Frozen):
             if verdict.other == other and verdict.conditions == conditions:
                 return verdict
         raise KeyError(other if load is None else (other, load))
+
+
+def _row(verdict: VerdictFinding) -> str:
+    """``new/old faster 1.05 (1.03..1.073) n=16``: ratios of the response as measured."""
+    sizes = (verdict.low_log, verdict.estimate_log, verdict.high_log)
+    low, ratio, high = ("?" if log is None else f"{math.exp(log):.4g}" for log in sizes)
+    where = "".join(f" {name}={level}" for name, level in (verdict.conditions or {}).items())
+    count = verdict.n_baseline + verdict.n_other
+    pair = f"{verdict.other}/{verdict.baseline}"
+    return f"{pair}{where} {verdict.word.value} {ratio} ({low}..{high}) n={count}"
 
 
 def judge_trials(

@@ -120,9 +120,18 @@ def _later(verdict: VerdictFinding, response: ResponseFinding) -> str:
         return ""
     count = counted(verdict.n_baseline + verdict.n_other, "visit")
     if verdict.estimate_log is None:
-        return f"; not judged of all {count}"
+        return f"; of all {count}: not judged"
     size = signed_effect(verdict.estimate_log, beside=ends_of(verdict))
-    return f"; of all {count}: {size}, {interval_words(verdict, response)}"
+    ends = interval_words(verdict, response)
+    return f"; all {count} {_as_of_all(verdict)}: {size}, {ends}"
+
+
+def _as_of_all(verdict: VerdictFinding) -> str:
+    """Where the interval of all visits denies the word: whether it excludes that word, too."""
+    low, high = ends_of(verdict)
+    limit = verdict.margin_log if verdict.word is VerdictWord.EQUIVALENT else 0.0
+    beyond = (low is not None and low > limit) or (high is not None and high < -limit)
+    return "contradict it" if beyond else "leave it open"
 
 
 def _decided(
