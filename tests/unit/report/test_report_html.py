@@ -226,3 +226,10 @@ def test_typesetting_changes_signs_and_dashes_but_no_names() -> None:
     assert typeset("-0.4 %, -0.7 to +2.9 %") == "−0.4\u00a0%, −0.7 to +2.9\u00a0%"
     assert typeset("kvm-2 sha-1-x") == "kvm-2 sha-1-x"
     assert typeset("<b>") == "&lt;b&gt;"
+
+
+@pytest.mark.parametrize("case", ["decided", "screened"])
+def test_every_chart_has_its_figures_to_download(case: str) -> None:
+    html = page(case)
+    assert html.count('<div class="chart">') > 0
+    assert html.count('<div class="chart">') == html.count('href="data:text/csv;')

@@ -17,6 +17,7 @@ from steelyard.report.charts.axes import labelled_axis, value_scale
 from steelyard.report.charts.drawing import (
     FONT,
     Drawing,
+    Figures,
     Layer,
     colour_of,
     draw,
@@ -169,9 +170,19 @@ def _pair(pair: PairFinding, response: ResponseFinding, labels: Labels, number: 
     scale = scale_for(known, response.unit)
     unit = f", {scale.unit}" if scale.unit else ""
     title = f"{response.label}{unit}: {name_of(pair.factors)}"
-    return draw(
-        _lines(pair, scale, labels), f"pair-{number}", title, _words(pair, response, labels)
+    words = _words(pair, response, labels)
+    figures = _figures(pair, response, labels)
+    return draw(_lines(pair, scale, labels), f"pair-{number}", title, words, figures)
+
+
+def _figures(pair: PairFinding, response: ResponseFinding, labels: Labels) -> Figures:
+    one, other = pair.factors
+    rows = tuple(
+        (labels.level(first, one), labels.level(second, other), mean)
+        for first, means in zip(pair.first_levels, pair.means, strict=True)
+        for second, mean in zip(pair.second_levels, means, strict=True)
     )
+    return Figures((one, other, f"geometric mean, {response.unit or 'no unit'}"), rows)
 
 
 def _words(pair: PairFinding, response: ResponseFinding, labels: Labels) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from steelyard.report.charts.axes import effect_ticks
+from steelyard.report.page.render import typeset
 from steelyard.report.tables.effects import EffectRows, Mark
 
 WIDTH_PX, HEIGHT_PX = 150, 28
@@ -140,6 +141,6 @@ def _svg(height_px: int, inner: Markup) -> Markup:
 def drawn_rows(table: EffectRows) -> tuple[list[Markup], Markup]:
     """A drawing for each row, and their common axis."""
     axis = axis_of([row.mark for row in table.rows])
-    words = [", ".join(cell for cell in row.cells if cell != "–") for row in table.rows]
+    words = [typeset(", ".join(cell for cell in row.cells if cell != "–")) for row in table.rows]
     rows = [row_drawing(row.mark, axis, said) for row, said in zip(table.rows, words, strict=True)]
     return rows, axis_drawing(axis, table.direction)
