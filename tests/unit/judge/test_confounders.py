@@ -67,6 +67,14 @@ def test_what_explains_most_comes_first_and_three_subjects_are_named() -> None:
     )
 
 
+def test_of_a_subject_the_fact_that_says_most_comes_before_lists_of_flags() -> None:
+    own = {"cpu.flags": "fpu vme", "cpu.model": "EPYC", "kernel.command_line": "quiet"}
+    other = {"cpu.flags": "fpu", "cpu.model": "TCG", "kernel.command_line": "", "clocksource": "x"}
+    run = found_with(own, other)
+    facts = [each.fact for each in undeclared(run)]
+    assert facts == ["cpu.model", "cpu.flags", "clocksource", "kernel.command_line"]
+
+
 def test_what_the_study_accepts_is_told_with_its_reason_and_not_counted() -> None:
     run = found_with({}, {"kernel.release": "6.5"}, {"kernel.release": "the release is compared"})
     assert difference_lines(run) == [

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from steelyard.judge.findings import FACT_SUBJECTS, DifferenceFinding
 from steelyard.judge.kinds.caveats import AcceptedNotFound
-from steelyard.judge.validity.facts import is_declared, subject_of
+from steelyard.judge.validity.facts import is_declared, leads, subject_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.bind import bound_system
@@ -31,7 +31,7 @@ def difference_findings(
     declared = declared_differences(study, plan)
     seen = _facts(records)
     found = {fact: systems for fact, systems in seen.items() if _sets_apart(systems)}
-    for fact in sorted(set(found) | set(declared), key=lambda fact: (_rank(fact), fact)):
+    for fact in sorted(set(found) | set(declared), key=_rank):
         values = _by_system(seen[fact], plan.systems) if fact in seen else declared[fact]
         yield DifferenceFinding(
             fact=fact,
@@ -52,8 +52,8 @@ def unused_acceptances(
         yield AcceptedNotFound(facts=facts)
 
 
-def _rank(fact: str) -> int:
-    return FACT_SUBJECTS.index(subject_of(fact))
+def _rank(fact: str) -> tuple[int, bool, str]:
+    return FACT_SUBJECTS.index(subject_of(fact)), not leads(fact), fact
 
 
 def varying_facts(records: Sequence[TrialRecord]) -> list[str]:

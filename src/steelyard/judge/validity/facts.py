@@ -21,6 +21,16 @@ _SUBJECTS: tuple[tuple[FactSubject, str], ...] = (
 )
 """The first whose pattern is found in a fact is its subject."""
 
+_LEADS = (
+    r"^memory\.total_bytes$|^cgroup\.memory_bytes$",
+    r"^cpu\.(count|model)$|^cgroup\.cpu_quota_us$",
+    r"^kernel\.release$|^clocksource$",
+    r"\.(filesystem|model|scheduler|rotational)$",
+    r"\.(driver|mtu|speed_mbit)$|tcp_congestion_control$",
+    r"^service\.(.+\.)?version$",
+)
+"""What is named first of a subject; lists of flags and choices say little in a sentence."""
+
 _FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"^(memory\.total_bytes|cgroup\.memory_bytes)$", ("system.memory", "system.confine")),
     (
@@ -42,6 +52,12 @@ def subject_of(fact: str) -> FactSubject:
     """Of facts of other machines, ``host: kernel.release``, that of the fact."""
     name = fact.rpartition(": ")[2]
     return next((each for each, of in _SUBJECTS if re.search(of, name)), "other")
+
+
+def leads(fact: str) -> bool:
+    """Whether a fact says the most of its subject, so that it is named before others of it."""
+    name = fact.rpartition(": ")[2]
+    return any(re.search(of, name) for of in _LEADS)
 
 
 def is_declared(fact: str, declared: Mapping[str, Mapping[str, str | None]]) -> bool:
