@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from steelyard.hosts import lease
+
 settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.load_profile("untimed")
+
+os.environ[lease.VARIABLE] = f"{tempfile.gettempdir()}/steelyard-tests-{os.getpid()}.lease"
+"""Tests run side by side, and beside whatever else is measured on the machine."""
+
+
+def pytest_unconfigure() -> None:
+    Path(os.environ[lease.VARIABLE]).unlink(missing_ok=True)
+
 
 HERE = Path(__file__).parent
 LONGEST_FIRST = ("platforms", "integration", "calibration")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.hosts import lease
 from steelyard.records.archive import Run
 
 STUDY = """\
@@ -57,7 +58,8 @@ class Steelyard:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "STEELYARD_TEST_MARK": self.mark, "NO_COLOR": "1", "COLUMNS": "200"}
+        own = {"STEELYARD_TEST_MARK": self.mark, "NO_COLOR": "1", "COLUMNS": "200"}
+        return {**os.environ, **own, lease.VARIABLE: f"{self.folder}.lease"}
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "steelyard", *arguments, *self._form(arguments)]

@@ -20,6 +20,7 @@ from steelyard.cli.session.display import tell_at_once, watch
 from steelyard.cli.session.stream import EventStream
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import ExitCode
+from steelyard.hosts.lease import Busy
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.analyses.planning.reachable import reaches
@@ -66,12 +67,15 @@ class FailIf(StrEnum):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is written and said when a run has ended, and what of it is a failure."""
+    """What is written and said when a run has ended, what of it is a failure, and what to do about
+    a machine that another session uses.
+    """
 
     formats: tuple[str, ...]
     json: bool
     quiet: bool
     fail_if: tuple[FailIf, ...]
+    busy: Busy = Busy.REFUSE
 
 
 FailIfOption = Annotated[
@@ -80,6 +84,17 @@ FailIfOption = Annotated[
         "--fail-if",
         help="Exit 5 if a primary verdict, or what is said of a claim, is this word; may be "
         "repeated.",
+    ),
+]
+WaitOption = Annotated[
+    bool,
+    typer.Option("--wait", help="Wait while another session measures on a machine of the study."),
+]
+TakeOverOption = Annotated[
+    bool,
+    typer.Option(
+        "--take-over",
+        help="End the agents of another session that measures on a machine of the study.",
     ),
 ]
 ExtendOption = Annotated[
@@ -104,9 +119,13 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
     quiet: QuietOption = False,
     fail_if: FailIfOption = None,
     formats: FormatOption = "html",
+    wait: WaitOption = False,
+    take_over: TakeOverOption = False,
 ) -> int:
     """Run a study to its verdict and write the report."""
-    wanted = Wanted(chosen_formats(formats), as_json, quiet, tuple(fail_if or ()))
+    wanted = Wanted(
+        chosen_formats(formats), as_json, quiet, tuple(fail_if or ()), _busy(wait, take_over)
+    )
     read, planned = plan_study(study, variant, seed)
     check_version(find_engine())
     for line in () if quiet else plan_lines(read, planned, reaches(read, planned)):
@@ -121,14 +140,24 @@ def resume(  # noqa: PLR0917 - the same
     quiet: QuietOption = False,
     fail_if: FailIfOption = None,
     formats: FormatOption = "html",
+    wait: WaitOption = False,
+    take_over: TakeOverOption = False,
 ) -> int:
     """Go on with a run that was interrupted; no finished trial is lost or repeated."""
-    wanted = Wanted(chosen_formats(formats), as_json, quiet, tuple(fail_if or ()))
+    wanted = Wanted(
+        chosen_formats(formats), as_json, quiet, tuple(fail_if or ()), _busy(wait, take_over)
+    )
     opened = open_run(path)
     study = read_study(opened.study_path, variant=opened.facts().variant)
     if extend:
         extend_budget(opened)
     return _measure(study, opened, wanted)
+
+
+def _busy(wait: bool, take_over: bool) -> Busy:
+    if wait and take_over:
+        raise typer.BadParameter("--wait and --take-over exclude each other")
+    return Busy.WAIT if wait else Busy.TAKE_OVER if take_over else Busy.REFUSE
 
 
 def _measure(study: Study, opened: Run, wanted: Wanted) -> int:
@@ -138,7 +167,7 @@ def _measure(study: Study, opened: Run, wanted: Wanted) -> int:
     interrupt = Interrupt(tell_at_once)
     with interrupt.installed():
         with watch(study, stream, quiet=wanted.quiet) as watcher:
-            reason = run_session(study, opened, watcher, interrupt)
+            reason = run_session(study, opened, watcher, interrupt, wanted.busy)
         if reason == "interrupted":
             return _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
     try:

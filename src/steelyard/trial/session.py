@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import steelyard
 from steelyard.errors import HostError, RecordError
+from steelyard.hosts.lease import Busy
 from steelyard.judge.kinds.caveats import SystemFutility
 from steelyard.judge.stopping.elimination import (
     NO_SYSTEMS,
@@ -55,8 +56,12 @@ from steelyard.trial.session_state.recalibrate import calibrate_anew
 from steelyard.trial.session_state.watcher import Watcher
 
 
-def run_session(study: Study, run: Run, watcher: Watcher, interrupt: Interrupt) -> SessionEnd:
+def run_session(
+    study: Study, run: Run, watcher: Watcher, interrupt: Interrupt, busy: Busy = Busy.REFUSE
+) -> SessionEnd:
     """Starts or goes on with a run, and restores the machines.
+
+    ``busy`` says what to do about a machine that another session uses.
 
     Raises:
         EngineError: the engine is missing, or an agent cannot be opened again.
@@ -69,7 +74,7 @@ def run_session(study: Study, run: Run, watcher: Watcher, interrupt: Interrupt) 
     _refuse_other_version(run)
     with Ledger(run.ledger_path, watcher.recorded) as ledger, interrupt.installed():
         try:
-            return _run(SessionContext(study, plan, run, ledger, interrupt), watcher)
+            return _run(SessionContext(study, plan, run, ledger, interrupt, busy=busy), watcher)
         except OSError as error:
             raise _disk_error(run, error) from error
 
@@ -80,6 +85,7 @@ def _run(session: SessionContext, watcher: Watcher) -> SessionEnd:
     reason: SessionEnd | None = None
     snapshots = EnvironmentSnapshots(session.run, session.ledger, session.mark)
     try:
+        session.hold_machines(watcher.waits)
         watcher.undo_earlier(session.undo_earlier())
         snapshots.look(session.host_machines(), session.machines.at)
         record_torn_attempts(session.run, session.plan, before)
@@ -89,6 +95,8 @@ def _run(session: SessionContext, watcher: Watcher) -> SessionEnd:
             reason = _Session(session, progress, watcher, _deadline_ns(session, before)).go()
         else:
             reason = "interrupted"
+    except KeyboardInterrupt:
+        reason = "interrupted"
     finally:
         watcher.undoing()
         try:
@@ -203,6 +211,7 @@ class _Session:
     def _attempt(self, trial: PlannedTrial) -> None:
         attempt = self.progress.next_attempt(trial)
         ledger = self.session.ledger
+        self.session.hold_machines()
         ledger.append(AttemptStarted(trial=trial.trial, attempt=attempt))
         self.watcher.attempt_starts(trial, attempt)
         done = conduct(self.session, trial, attempt)

@@ -58,6 +58,11 @@ class Display:
         for undo in undone:
             self._tell(f"left by an earlier session, done on {undo.host}: {undo.inverse}")
 
+    def waits(self, why: str) -> None:
+        self.state.now = f"waiting: {why}"
+        self._tell(self.state.now)
+        self._show()
+
     def starts(self, plan: Plan, trials_done: int) -> None:
         self.state.starts(plan, trials_done)
         if self._stream is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,9 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, HostError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.lease import Busy, Leases
 from steelyard.hosts.machines import LOCAL
+from steelyard.hosts.ssh import SCHEME
 from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.log import PendingUndo, UndoLog
 from steelyard.hosts.undo.ours import RunFolders
@@ -21,6 +23,7 @@ from steelyard.records.archive import Run
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Calibration
 from steelyard.study.model import Study
+from steelyard.study.platform.settings import SshSettings
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.session_state.instance_pool import InstancePool
 from steelyard.trial.session_state.interrupt import Interrupt
@@ -39,7 +42,14 @@ class SessionContext:
     """The machines of one session; opened when first needed, and again after one was lost."""
 
     def __init__(
-        self, study: Study, plan: Plan, run: Run, ledger: Ledger, interrupt: Interrupt
+        self,
+        study: Study,
+        plan: Plan,
+        run: Run,
+        ledger: Ledger,
+        interrupt: Interrupt,
+        *,
+        busy: Busy = Busy.REFUSE,
     ) -> None:
         self.study = study
         self.plan = plan
@@ -50,6 +60,7 @@ class SessionContext:
         self.undo = UndoLog(ledger)
         self.machines = SessionMachines(self.undo, interrupt.patience)
         self.pool = InstancePool(self.machines, self.undo, self.folder_on, self.mark)
+        self.leases = Leases(str(run.path.absolute()), busy)
         self.kept: dict[str, KeptSystem] = {}
         self._scratch: PendingUndo | None = None
         self.calibrations: dict[str, Calibration] = {}
@@ -100,6 +111,26 @@ class SessionContext:
     def host_machines(self) -> list[str]:
         """Every machine that carries a system, by name."""
         return list(dict.fromkeys(system.host_machine for system in self.study.systems.values()))
+
+    def hold_machines(self, waits: Callable[[str], None] = lambda _: None) -> None:
+        """Returns when every machine of the study that can be reached is this session's alone.
+
+        Raises:
+            HostError: another session measures on one.
+            KeyboardInterrupt: the user asks to stop.
+        """
+        for name in dict.fromkeys([*self._systems_at(), self.study.generator.host]):
+            with self.interrupt.waiting():
+                try:
+                    self.leases.hold(self.machines.at(name), waits)
+                except (AgentRefusal, EngineError, SystemFailure):
+                    continue  # a trial that needs it says so
+
+    def _systems_at(self) -> Iterator[str]:
+        for system in self.study.systems.values():
+            yield system.host_machine
+            if system.platform == "ssh":
+                yield SCHEME + SshSettings.of(system.settings).host.removeprefix(SCHEME)
 
     def undo_all(self) -> None:
         """Undoes every change of this session.

@@ -22,6 +22,9 @@ class Watcher(Protocol):
     def undo_earlier(self, undone: list[PendingUndo]) -> None:
         """Changes that an earlier session had left were undone."""
 
+    def waits(self, why: str) -> None:
+        """A machine is used by another session, whose end is waited for."""
+
     def starts(self, plan: Plan, trials_done: int) -> None:
         """The session starts."""
 
@@ -51,6 +54,8 @@ class Silence:
     def recorded(self, event: Event) -> None: ...
 
     def undo_earlier(self, undone: list[PendingUndo]) -> None: ...
+
+    def waits(self, why: str) -> None: ...
 
     def starts(self, plan: Plan, trials_done: int) -> None: ...
 

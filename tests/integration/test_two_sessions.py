@@ -1,0 +1,46 @@
+"""Two studies on one machine: the second is refused or waits, and neither disturbs the other."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+from steelyard.records.archive import open_run
+from steelyard.records.events import AttemptFinished, AttemptStarted, Event
+from tests.integration.conftest import STUDY, Steelyard
+
+LONG = STUDY.replace("study: tiny", "study: first").replace("window: 100 ms", "window: 10 s")
+"""Its end is never waited for."""
+
+
+def events_of(steelyard: Steelyard, study: str) -> list[Event]:
+    return open_run(steelyard.folder / "results" / study).events()
+
+
+def test_the_second_is_refused_in_words_and_with_wait_measures_after_the_first(
+    steelyard: Steelyard,
+) -> None:
+    first, second = steelyard.folder / "first.yaml", steelyard.folder / "second.yaml"
+    first.write_text(LONG, encoding="utf-8")
+    second.write_text(STUDY.replace("study: tiny", "study: second"), encoding="utf-8")
+    measuring = steelyard.start("run", str(first))
+    study = steelyard.folder / "results" / "first"
+    while not any("attempt_started" in path.read_text() for path in study.glob("*/ledger.jsonl")):
+        assert measuring.poll() is None
+        time.sleep(0.05)
+    refused = steelyard.run("run", str(second))
+    assert refused.returncode == 3
+    assert "machine-is-in-use" in refused.stderr
+    assert "results/first/" in refused.stderr
+    waiting = steelyard.start("run", str(second), "--wait")
+    assert waiting.stderr is not None
+    while "waiting: local is being measured by the run" not in waiting.stderr.readline():
+        assert waiting.poll() is None
+    assert measuring.poll() is None
+    measuring.send_signal(signal.SIGTERM)
+    measuring.communicate()
+    waiting.communicate()
+    assert measuring.returncode == 130
+    ends = [e.at_unix_ns for e in events_of(steelyard, "first") if isinstance(e, AttemptFinished)]
+    starts = [e.at_unix_ns for e in events_of(steelyard, "second") if isinstance(e, AttemptStarted)]
+    assert max(ends) < min(starts)
