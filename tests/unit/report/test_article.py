@@ -139,6 +139,21 @@ def test_every_figure_of_the_article_is_a_pdf_that_lies_beside_it() -> None:
     assert all(str(files[path])[:9] == "b'%PDF-1." for path in drawn)
 
 
+def test_figures_end_a_page_before_they_are_too_many_for_latex(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("steelyard.report.formats.latex.article.FIGURES_AT_ONCE", 1)
+    pages = source_of(article(CASES["decided"]())).split(r"\clearpage")
+    figures = [page.count(r"\begin{figure}") for page in pages]
+    assert sum(figures) > 3
+    assert max(figures) == 1
+
+
+def test_charts_of_several_systems_say_which_mark_is_which() -> None:
+    source = source_of(article(CASES["decided"]()))
+    assert "fast blue circle, durable orange triangle-up" in source
+
+
 def test_each_of_several_workloads_has_its_tables_and_figures() -> None:
     files = article(judged())
     source = source_of(files)

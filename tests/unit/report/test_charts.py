@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ET
 
 import pytest
 from tests.golden.report_examples import changed
@@ -10,6 +11,7 @@ from steelyard.report.charts.all import all_charts
 from steelyard.report.charts.axes import effect_ticks, log_ticks, ratio_label, wrapped
 from steelyard.report.charts.effect import effect_drawings
 from steelyard.report.charts.load import load_drawing, places_of
+from steelyard.report.formats.latex.figures import drawings_of
 from steelyard.report.view import views
 from steelyard.report.vocabulary import primary_response
 
@@ -22,6 +24,13 @@ def test_a_drawing_scales_with_its_page_and_has_no_script(case: str) -> None:
         assert not re.match(r"<svg [^>]*\swidth=", drawing.svg)
         assert "<script" not in drawing.svg
         assert "http" not in drawing.svg.replace('xmlns="http://www.w3.org/2000/svg"', "")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_drawing_can_be_read_by_what_knows_no_html(case: str) -> None:
+    charts = all_charts(views(golden(case))[0])
+    for drawing in drawings_of(charts):
+        ET.fromstring(drawing.svg)  # noqa: S314 - our own text
 
 
 def test_the_effect_chart_holds_every_verdict_in_words() -> None:

@@ -200,7 +200,7 @@ def _across(body: str, across: Across | None) -> str:
     if across is None or begin is None:
         return ""
     its = f"{begin[1]} {across.width_px:g} {across.low:.6g} {across.high:.6g} {across.column}"
-    return f' data-across="{its}"' + (" data-log" if across.log else "")
+    return f' data-across="{its}"' + (' data-log=""' if across.log else "")
 
 
 def _titled(mark: re.Match[str]) -> str:

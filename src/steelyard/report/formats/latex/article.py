@@ -7,10 +7,12 @@ LaTeX is taken in as it is; all other text is set as text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import cycle
 
 from steelyard.judge.findings import RunFindings
 from steelyard.records.author_notes import LATEX, OF_ARTICLES
 from steelyard.report.charts.all import Charts, all_charts
+from steelyard.report.charts.drawing import SYSTEM_SHAPES
 from steelyard.report.formats.latex import NUMBERS, SOURCE
 from steelyard.report.formats.latex.figures import Figure, drawings_of, figure_of
 from steelyard.report.formats.latex.numbers import Numbers
@@ -44,6 +46,12 @@ from steelyard.report.tables.responses import (
 )
 from steelyard.report.tables.saturation import saturation_table
 from steelyard.report.view import View, lines, tables, views
+
+FIGURES_AT_ONCE = 8
+"""LaTeX gives up on many figures without a page between them."""
+
+_COLOURS = ("blue", "orange", "green", "purple", "ochre", "grey")
+"""Names of those that charts give to systems, in their order."""
 
 _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[utf8]{inputenc}
@@ -146,6 +154,8 @@ class _Article:
         yield from (grid(table) for table in request_tables(view))
         for table in (cost_table(view), placement_table(view), bottleneck_table(view)):
             yield grid(table)
+        if len(self.run.systems) > 1:
+            yield self._legend()
         yield from self._drawn(charts, view)
 
     def _whole(self) -> Iterator[str]:
@@ -179,6 +189,11 @@ class _Article:
             yield rf"\paragraph{{{escaped(AUTHOR)}}}"
             yield from (escaped(part) for part in paragraphs(notes[name]))
 
+    def _legend(self) -> str:
+        """Which mark is which system: a chart of the page has that above it."""
+        marks = zip(self.run.systems, cycle(_COLOURS), cycle(SYSTEM_SHAPES), strict=False)
+        return escaped(f"Marks: {', '.join(' '.join(mark) for mark in marks)}.")
+
     def _drawn(self, charts: object, view: View) -> Iterator[str]:
         """The figures among these that no part before has shown, one of those that say the same."""
         for drawing in drawings_of(charts):
@@ -187,6 +202,8 @@ class _Article:
                 self._drawn_already.add(said)
                 self.figures.append(figure_of(drawing, self.figures))
                 yield _figure(self.figures[-1], view.titled(drawing.title))
+                if len(self.figures) % FIGURES_AT_ONCE == 0:
+                    yield r"\clearpage"
         yield r"\clearpage"
 
     def _listed(self, title: str, found: list[str], part: str) -> Iterator[str]:
