@@ -42,6 +42,10 @@ COMMANDS = {
         "report:compare",
         "Put the verdicts of two runs side by side; says where they agree and what differs.",
     ),
+    "serve": Entry(
+        "serve:serve",
+        "Show runs, reports, pairs, histories and live runs in a browser, until Ctrl-C.",
+    ),
     "judge": Entry(
         "judge:judge", "Judge trials that were measured elsewhere, as a study would be judged."
     ),

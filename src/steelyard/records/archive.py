@@ -104,8 +104,12 @@ class Run:
 
     def plan(self) -> Plan:
         """The plan of ``plan.json``, with the visits of an extension if the ledger has one."""
-        plan = self._model("plan.json", Plan, plan_of_1)
+        plan = self.planned()
         return extended(plan) if any(isinstance(e, BudgetExtended) for e in self.events()) else plan
+
+    def planned(self) -> Plan:
+        """The plan as it was fixed before the first trial, whatever the ledger says."""
+        return self._model("plan.json", Plan, plan_of_1)
 
     def events(self) -> list[Event]:
         """The ledger."""

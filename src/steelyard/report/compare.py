@@ -7,7 +7,7 @@ is made between them and none may be read into this.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import ResponseFinding, RunFindings, VerdictFinding
@@ -140,8 +140,16 @@ def _said(run: RunFindings, verdict: VerdictFinding | None) -> str:
     return f"{word}, {size} ({interval_words(verdict, response)}), {count}{mark}"
 
 
-def _contradict(a: VerdictFinding, b: VerdictFinding) -> bool:
+Words = tuple[Iterable[VerdictWord], VerdictWord]
+"""All words that hold of a comparison, and the one that is its verdict."""
+
+
+def contradict(a: Words, b: Words) -> bool:
     """Opposed words, unless one run said both (faster, yet within the margin)."""
-    if set(a.words) & set(b.words):
+    if set(a[0]) & set(b[0]):
         return False
-    return frozenset({a.word, b.word}) in OPPOSED
+    return frozenset({a[1], b[1]}) in OPPOSED
+
+
+def _contradict(a: VerdictFinding, b: VerdictFinding) -> bool:
+    return contradict((a.words, a.word), (b.words, b.word))

@@ -118,6 +118,10 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("$ openssl speed", where(has_openssl, "openssl", session)),
         ("study: which-hash", study()),
     ],
+    "docs/guide/browse-results.md": [
+        ("steelyard serve results", HELD + "tests/integration/test_serve.py"),
+        ("(umask 077;", HELD + "tests/integration/test_serve.py"),
+    ],
     "docs/guide/first-study.md": [
         (".venv/bin/steelyard init my-study", commands(then=shortened)),
         (".venv/bin/steelyard plan my-study", commands()),
@@ -209,6 +213,7 @@ README_COMMANDS: dict[str, str | None] = {
         f"steelyard report {RUNS} --format html,md,tex,csv,junit,openmetrics,json"
     ),  # pdf needs pdflatex: tests/unit/report/test_article.py
     "steelyard compare RUN RUN": f"steelyard compare {RUNS} {RUNS}",
+    "steelyard serve RESULTS": None,  # until Ctrl-C: tests/integration/test_serve.py
     "steelyard judge TRIALS.csv": (
         "steelyard judge trials.csv --baseline old --response throughput"
     ),

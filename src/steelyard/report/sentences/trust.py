@@ -123,7 +123,7 @@ def _noise(run: RunFindings) -> tuple[State, str]:
         return State.UNKNOWN, "Not known: no trial counts."
     if not noisy:
         return State.GOOD, f"No interference in {counted(len(good), 'trial')}."
-    kinds = Counter(kind for a in noisy for kind in set(_warned(a, _HOST)))
+    kinds = Counter(kind for a in noisy for kind in dict.fromkeys(_warned(a, _HOST)))
     named = [f"{kind_text(kind)} ({count})" for kind, count in kinds.most_common(_MOST_KINDS)]
     more = len(kinds) - _MOST_KINDS
     rest = f" and {counted(more, 'other kind')}" if more > 0 else ""
@@ -181,7 +181,7 @@ def _calibrations(found: Sequence[CalibrationFinding], run: RunFindings) -> tupl
         return state, f"The generator was near its capacity in {where}: they may measure it."
     warned = [a for a in run.attempts if a.outcome == OK and _warned(a, _GENERATOR)]
     if warned:
-        kinds = Counter(kind for a in warned for kind in set(_warned(a, _GENERATOR)))
+        kinds = Counter(kind for a in warned for kind in dict.fromkeys(_warned(a, _GENERATOR)))
         named = ", ".join(f"{kind_text(kind)} ({count})" for kind, count in kinds.most_common(2))
         of = counted(len(run.attempts), "trial")
         return State.WARNING, f"Warnings in {len(warned)} of {of}: {named}."

@@ -1,0 +1,1 @@
+"""A study over time: from the findings of its runs to one series for each comparison."""

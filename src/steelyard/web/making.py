@@ -1,0 +1,115 @@
+"""What takes seconds to make of a run: done in a process of its own, so that pages stay quick."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import ValidationError
+
+import steelyard
+from steelyard.errors import SteelyardError
+from steelyard.history.point import RunPoint, point_of
+from steelyard.judge.findings import RunFindings
+from steelyard.records.archive import Run
+from steelyard.report.formats.html import render
+from steelyard.report.formats.registry import FORMATS
+from steelyard.report.from_run import find
+from steelyard.web.reading import MOST_FILE_BYTES, read_bounded, refuse_unreadable
+
+RECORDS = "records"
+"""Where the files of a run lie, as seen from its page."""
+_BESIDE = {name: FORMATS[name].file for name in ("csv", "json")}
+_NICENESS = 10
+
+Fingerprint = tuple[tuple[str, int, int], ...]
+Content = str | RunPoint
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why nothing could be made of a run, and what to do."""
+
+    message: str
+    hint: str | None
+
+
+def fingerprint_of(run: Path) -> Fingerprint:
+    """What changes when anything does that is made of a run."""
+    found = []
+    for name in ("run.json", "plan.json", "study.yaml", "ledger.jsonl", "trials", "notes"):
+        try:
+            status = (run / name).lstat()
+        except OSError:
+            continue
+        found.append((name, status.st_mtime_ns, status.st_size))
+    return tuple(found)
+
+
+def begin() -> None:
+    """In the new process: Ctrl-C is for the server, and what is measured goes first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(_NICENESS)
+
+
+def make(kind: str, run: str, fingerprint: Fingerprint) -> Content | Refused:
+    """One of ``MAKERS`` of one run. ``fingerprint`` is that of the files that are asked for."""
+    try:
+        refuse_unreadable(Path(run))
+        return MAKERS[kind](run, fingerprint)
+    except SteelyardError as error:
+        return Refused(error.message, error.hint)
+    except (OSError, MemoryError, RecursionError) as error:
+        return Refused(f"{run} cannot be read: {error!r}", None)
+    except Exception as error:  # noqa: BLE001 - a run that no one expected must not end the rest
+        return Refused(f"{run}: {type(error).__name__}: {error}",
+                       "`steelyard report` of this run prints where it happens")  # fmt: skip
+
+
+def _page(run: str, fingerprint: Fingerprint) -> str:
+    return render(_findings(run, fingerprint), records=RECORDS, beside=_BESIDE)
+
+
+def _csv(run: str, fingerprint: Fingerprint) -> str:
+    return FORMATS["csv"].text(_findings(run, fingerprint))
+
+
+def _json(run: str, fingerprint: Fingerprint) -> str:
+    return FORMATS["json"].text(_findings(run, fingerprint))
+
+
+def _point(run: str, fingerprint: Fingerprint) -> RunPoint:
+    opened = Run(Path(run))
+    findings = _written(opened) or _findings(run, fingerprint)
+    return point_of(opened.facts(), findings, opened.records())
+
+
+MAKERS: dict[str, Callable[[str, Fingerprint], Content]] = {
+    "page": _page,
+    "csv": _csv,
+    "json": _json,
+    "point": _point,
+}
+
+
+@lru_cache(maxsize=2)
+def _findings(run: str, _fingerprint: Fingerprint) -> RunFindings:
+    return find(Run(Path(run)))
+
+
+def _written(run: Run) -> RunFindings | None:
+    """The findings beside its report, where they are of this version and of all its records."""
+    path = run.report_path / FORMATS["json"].file
+    try:
+        if path.stat().st_mtime_ns < run.ledger_path.stat().st_mtime_ns:
+            return None
+        found = RunFindings.model_validate_json(read_bounded(path, MOST_FILE_BYTES))
+    except (OSError, ValidationError, SteelyardError):
+        return None
+    facts = run.facts()
+    own = (f"{run.path.parent.name}/{run.name}", facts.study_sha256, steelyard.__version__)
+    return found if (found.run, found.study_sha256, found.tool_version) == own else None

@@ -1,0 +1,99 @@
+"""How a run stands, from the end of its ledger, without reading the rest of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from steelyard.records.events import InterimComparison, InterimLook
+from steelyard.web.reading import read_tail
+
+TAIL_BYTES = 64 * 1024
+_LOCKS = Path("/proc/locks")
+_NOT_DECIDED = {"undecided", "not_judged"}
+_LOOK: TypeAdapter[InterimLook] = TypeAdapter(InterimLook)
+
+
+@dataclass(frozen=True)
+class RunState:
+    """``ended`` is why the last session ended, ``None`` while one is open or was killed.
+
+    ``failed``: an error ended it. ``lead`` is the comparison that stands for the run on the list:
+    over all conditions where there is one.
+    """
+
+    ended: str | None = None
+    visits: int | None = None
+    decided: int = 0
+    open: int = 0
+    lead: InterimComparison | None = None
+
+
+def state_of(ledger: Path) -> RunState:
+    """From the last lines; what cannot be read there is not known.
+
+    Raises:
+        OSError: the ledger cannot be read. A run without one has not begun.
+    """
+    try:
+        tail = read_tail(ledger, TAIL_BYTES)
+    except FileNotFoundError:
+        return RunState()
+    ended, closed, look = None, False, None
+    for event in _events_backwards(tail):
+        kind = event.get("event")
+        if kind == "session_closed" and not closed:
+            ended, closed = str(event.get("reason") or "error"), True
+        elif kind in {"session_opened", "attempt_started", "attempt_finished"}:
+            closed = True
+        elif kind == "interim_look":
+            look = _look(event)
+        if closed and look is not None:
+            break
+    return RunState(ended) if look is None else _with_look(ended, look)
+
+
+def _with_look(ended: str | None, look: InterimLook) -> RunState:
+    words = look.comparisons
+    open_still = sum(each.word in _NOT_DECIDED for each in words)
+    whole = [each for each in words if each.conditions is None]
+    lead = next(iter([*whole, *words]), None)
+    return RunState(ended, look.visits_done, len(words) - open_still, open_still, lead)
+
+
+def _events_backwards(tail: bytes) -> Iterator[dict[str, Any]]:
+    """Those that say how a run stands; other lines are not parsed."""
+    wanted = (b'"session_', b'"attempt_', b'"interim_look"')
+    for line in reversed(tail.splitlines()):
+        if any(name in line[:64] for name in wanted):
+            try:
+                event = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(event, dict):
+                yield event
+
+
+def _look(event: dict[str, Any]) -> InterimLook | None:
+    try:
+        return _LOOK.validate_python(event)
+    except ValidationError:
+        return None
+
+
+def locked_inodes() -> frozenset[int]:
+    """Of the files that a process of this machine holds a lock on; a controller holds its ledger's.
+
+    It takes no lock: a controller that asks for it at that moment would be refused.
+    """
+    try:
+        lines = _LOCKS.read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError):
+        return frozenset()
+    places = (word for line in lines for word in line.split() if word.count(":") == 2)
+    return frozenset(int(place.rpartition(":")[2]) for place in places if place[-1].isdigit())

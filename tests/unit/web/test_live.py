@@ -1,0 +1,119 @@
+"""How a live run is followed: torn lines, lines that are no events, a ledger that was cut."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.web.conftest import LOOK, add_run
+
+from steelyard.records.events import InterimLook
+from steelyard.web.live.following import Follower
+from steelyard.web.live.progress import Progress, funnel
+from steelyard.web.live.state import document_of, parts_of, stops_when
+
+OPENED = {"event": "session_opened", "at_unix_ns": 10**18}
+
+
+def started(trial: int) -> dict[str, Any]:
+    return {"event": "attempt_started", "at_unix_ns": 10**18 + trial, "trial": trial, "attempt": 1}
+
+
+def finished(trial: int) -> dict[str, Any]:
+    return {"event": "attempt_finished", "at_unix_ns": 10**18 + trial, "trial": trial,
+            "attempt": 1, "outcome": "ok"}  # fmt: skip
+
+
+def append(run: Path, *events: dict[str, Any], torn: str = "") -> None:
+    with (run / "ledger.jsonl").open("a") as ledger:
+        ledger.write("".join(f"{json.dumps(event)}\n" for event in events) + torn)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return add_run(tmp_path, "live/run", events=[OPENED])
+
+
+def test_events_and_trials_are_read_as_they_come(run: Path) -> None:
+    follower = Follower(run)
+    assert follower.look()
+    assert not follower.look(), "nothing has come since"
+    append(run, started(1))
+    assert follower.look()
+    assert follower.progress.phase == "trial"
+    append(run, finished(1), LOOK)
+    assert follower.look()
+    landed = follower.progress.landed[0]
+    assert (landed.trial, landed.value is not None) == (1, True)
+    assert {use.machine for use in landed.cpu} >= {"system"}
+    assert follower.progress.visits_done == 12
+
+
+def test_a_torn_line_is_read_when_it_is_whole(run: Path) -> None:
+    follower = Follower(run)
+    follower.look()
+    text = json.dumps(started(1))
+    append(run, torn=text[:20])
+    assert not follower.look()
+    append(run, torn=text[20:] + "\n")
+    assert follower.look()
+    assert follower.progress.phase == "trial"
+
+
+def test_a_line_that_is_no_event_is_named_with_its_number(run: Path) -> None:
+    append(run, {"event": "of the future"}, started(1), torn="\x00\xff{\n")
+    follower = Follower(run)
+    follower.look()
+    assert follower.progress.damaged_lines == [2, 4]
+    assert follower.progress.phase == "trial"
+    assert "2, 4" in parts_of(follower, running=True, chosen=1)["now"]
+
+
+def test_a_ledger_whose_torn_line_was_cut_is_read_from_the_start(run: Path) -> None:
+    append(run, started(1), finished(1))
+    follower = Follower(run)
+    follower.look()
+    os.truncate(run / "ledger.jsonl", len(json.dumps(OPENED)) + 1)
+    append(run, started(2))
+    follower.look()
+    assert (len(follower.progress.landed), follower.progress.trial) != (1, None)
+    assert follower.progress.trial is not None
+    assert follower.progress.trial.trial == 2
+
+
+def test_a_trial_whose_record_is_missing_does_not_end_the_rest(run: Path) -> None:
+    append(run, finished(99), started(1))
+    follower = Follower(run)
+    follower.look()
+    assert (len(follower.progress.landed), follower.progress.phase) == (0, "trial")
+
+
+def test_what_would_stop_a_run_has_forecast_claims_and_budget(run: Path) -> None:
+    append(run, started(1), finished(1), LOOK)
+    follower = Follower(run)
+    follower.look()
+    said = " ".join(stops_when(follower))
+    for word in ("2 to 6 more visits", "keeps-up", "12 are done"):
+        assert word in said
+    document = document_of(follower, running=True)
+    assert document["forecast_visits_more"] == {"least": 2, "most": 6}
+    assert json.loads(json.dumps(document)) == document
+
+
+def test_the_interval_is_drawn_at_every_look_that_gave_one(run: Path) -> None:
+    unsized = {**LOOK, "comparisons": [{**LOOK["comparisons"][0], "estimate_log": None}]}  # type: ignore[index]
+    append(run, {**unsized, "visits_done": 1}, LOOK, {**LOOK, "visits_done": 13})
+    follower = Follower(run)
+    follower.look()
+    lead = follower.progress.last_look
+    assert isinstance(lead, InterimLook)
+    assert [v for v, _ in funnel(follower.progress.looks, lead.comparisons[0])] == [12, 13]
+    assert "<svg" in parts_of(follower, running=True, chosen=99)["closing"]
+
+
+def test_nothing_is_known_of_a_run_that_has_not_begun() -> None:
+    progress = Progress(None, None)
+    assert (progress.left_s, progress.visits_planned, progress.visits_done) == (None, 0, 0)
