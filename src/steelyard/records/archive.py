@@ -44,6 +44,7 @@ from steelyard.records.checksums import (
 from steelyard.records.courses import Course, course_of
 from steelyard.records.documents import parsed
 from steelyard.records.durable import (
+    NEW,
     clear_unfinished,
     folder_appears,
     make_folders,
@@ -257,7 +258,10 @@ def runs_below(results: Path) -> list[Run]:
 
 
 def _folders(path: Path) -> list[Path]:
-    return [child for child in path.iterdir() if child.is_dir()] if path.is_dir() else []
+    """Those that are whole: one that a crash left unfinished is no run, and is cleared."""
+    if not path.is_dir():
+        return []
+    return [each for each in path.iterdir() if each.is_dir() and not each.name.startswith(NEW)]
 
 
 def _free_name(folder: Path) -> Path:

@@ -13,7 +13,7 @@ import pytest
 from tests.unit.trial.test_state import plan, record
 
 from steelyard.errors import RecordError
-from steelyard.records.archive import Run, RunFacts, create_run, open_run
+from steelyard.records.archive import Run, RunFacts, create_run, open_run, runs_below
 from steelyard.records.checksums import SUMS
 from steelyard.records.documents import VERSION
 from steelyard.records.events import AttemptFinished, AttemptStarted
@@ -220,3 +220,10 @@ def test_samples_that_are_damaged_are_left_out_and_named(
     damaged: list[str] = []
     assert [each.attempt for each in finished.samples(damaged.append)] == ["0001-1", "0003-1"]
     assert damaged == ["0002-1/samples.parquet"]
+
+
+def test_a_run_that_a_crash_left_unfinished_is_none(run: Run) -> None:
+    run.path.rename(run.path.with_name(f".new-{run.name}"))
+    with pytest.raises(RecordError, match="is not the folder of a run"):
+        open_run(run.path.parent)
+    assert runs_below(run.path.parent.parent) == []
