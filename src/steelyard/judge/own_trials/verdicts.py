@@ -84,7 +84,7 @@ def _row(verdict: VerdictFinding) -> str:
     where = "".join(f" {name}={level}" for name, level in (verdict.conditions or {}).items())
     count = verdict.n_baseline + verdict.n_other
     pair = f"{verdict.other}/{verdict.baseline}"
-    return f"{pair}{where} {verdict.word.value} {ratio} ({low}..{high}) n={count}"
+    return " ".join([pair + where, verdict.word.value, ratio, f"({low}..{high})", f"n={count}"])
 
 
 def judge_trials(
