@@ -51,7 +51,9 @@ def states(address: str, key: str) -> Iterator[dict[str, Any]]:
     """What a live page is sent, until the run has ended."""
     with httpx.stream("GET", f"{address}/live/{key}/events", timeout=LONGEST_S) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
+        end = time.monotonic() + LONGEST_S
         for line in answer.iter_lines():
+            assert time.monotonic() < end, "the stream does not end with the run"
             if line.startswith("data: "):
                 yield json.loads(line.removeprefix("data: "))
 
@@ -91,6 +93,9 @@ def test_whoever_has_the_token_reads_and_ctrl_c_ends_open_streams(after_a_run: S
             key = client.get(f"{address}/runs.json", headers=bearer).json()["runs"][0]["run"]
             page = client.get(f"{address}/live/{key}", headers=bearer)
             assert page.status_code == 200
+            run = after_a_run.folder / "results" / key
+            with (run / "ledger.jsonl").open("a") as ledger:  # a stream of a run that goes on
+                ledger.write('{"event":"session_opened","at_unix_ns":1}\n')
             stream = client.build_request("GET", f"{address}/live/{key}/events", headers=bearer)
             answer = client.send(stream, stream=True)
             assert answer.status_code == 200

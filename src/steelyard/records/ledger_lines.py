@@ -43,6 +43,16 @@ def read_lines(path: Path, lines: Sequence[bytes]) -> tuple[list[Event], int]:
     return events, crc
 
 
+def read_alone(place: str, line: bytes) -> Event:
+    """The event of one whole line, whether or not it fits to those before it.
+
+    Raises:
+        RecordError: it is not an event.
+    """
+    checked = _CHECKED.fullmatch(line)
+    return _event(place, line if checked is None else checked[1] + b"}")
+
+
 def _read(place: str, line: bytes, crc: int) -> tuple[Event, int]:
     torn, begin, rest = line.rpartition(_BEGIN)
     behind_a_torn_one = torn.startswith(_BEGIN) and not torn.rstrip().endswith(b"}")

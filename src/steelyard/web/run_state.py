@@ -81,7 +81,7 @@ def _events_backwards(tail: bytes) -> Iterator[dict[str, Any]]:
 
 def _look(event: dict[str, Any]) -> InterimLook | None:
     try:
-        return _LOOK.validate_python(event)
+        return _LOOK.validate_python({k: v for k, v in event.items() if k != "crc32"})
     except ValidationError:
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -47,9 +47,19 @@ class Place(NamedTuple):
 class _Server(uvicorn.Server):
     """Tells when it listens. Open event streams do not keep it from ending."""
 
-    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        listening: Callable[[], None],
+        end_streams: Callable[[], Awaitable[None]],
+    ) -> None:
         super().__init__(config)
         self._listening = listening
+        self._end_streams = end_streams
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._end_streams()
+        await super().shutdown(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -87,7 +97,7 @@ def serve(
             listening(f"http://{shown}:{port}/", len(app.state.index.listing().runs))
 
         with suppress(KeyboardInterrupt):  # raised once more when all has been closed
-            _Server(config, told).run(sockets=[sock])
+            _Server(config, told, app.state.followers.close).run(sockets=[sock])
 
 
 def _socket(place: Place) -> socket.socket:

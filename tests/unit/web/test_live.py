@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from tests.unit.web.conftest import LOOK, add_run
 
-from steelyard.records.events import InterimLook
+from steelyard.records.events import InterimLook, SessionClosed, SessionOpened
+from steelyard.records.ledger import Ledger
 from steelyard.web.live.following import Follower
 from steelyard.web.live.progress import Progress, funnel
 from steelyard.web.live.state import document_of, parts_of, stops_when
+from steelyard.web.run_state import state_of
 
 OPENED = {"event": "session_opened", "at_unix_ns": 10**18}
 
@@ -50,6 +52,20 @@ def test_events_and_trials_are_read_as_they_come(run: Path) -> None:
     assert (landed.trial, landed.value is not None) == (1, True)
     assert {use.machine for use in landed.cpu} >= {"system"}
     assert follower.progress.visits_done == 12
+
+
+def test_lines_with_a_checksum_are_read(run: Path) -> None:
+    begun = SessionOpened()
+    with Ledger(run / "ledger.jsonl") as ledger:
+        ledger.append(begun)
+        ledger.append(InterimLook.model_validate(LOOK))
+        ledger.append(SessionClosed(reason="decided"))
+    follower = Follower(run)
+    follower.look()
+    assert follower.progress.damaged_lines == []
+    assert (follower.progress.phase, follower.progress.visits_done) == ("ended", 12)
+    state = state_of(run / "ledger.jsonl")
+    assert (state.ended, state.visits) == ("decided", 12)
 
 
 def test_a_torn_line_is_read_when_it_is_whole(run: Path) -> None:

@@ -10,14 +10,13 @@ import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from steelyard.errors import SteelyardError
+from steelyard.errors import RecordError, SteelyardError
 from steelyard.plan.extension import extended
 from steelyard.records.archive import Run
 from steelyard.records.attempt_folder import attempt_key
 from steelyard.records.documents import parsed
-from steelyard.records.events import AttemptFinished, BudgetExtended, event_adapter
+from steelyard.records.events import AttemptFinished, BudgetExtended
+from steelyard.records.ledger_lines import read_alone
 from steelyard.records.migration import record_of_1
 from steelyard.records.schema import TrialRecord
 from steelyard.study.labels import Labels
@@ -89,8 +88,8 @@ class Follower:
 
     def _take(self, line: bytes) -> None:
         try:
-            event = event_adapter().validate_json(line)
-        except ValidationError:
+            event = read_alone(f"{self.run.ledger_path}:{self._lines}", line)
+        except RecordError:
             if len(self.progress.damaged_lines) < _MOST_DAMAGED:
                 self.progress.damaged_lines.append(self._lines)
             return
@@ -171,6 +170,15 @@ class Followers:
 
     def __init__(self) -> None:
         self._shared: dict[Path, Shared] = {}
+        self._closed = False
+
+    async def close(self) -> None:
+        """Ends every watch, so that the server can end."""
+        self._closed = True
+        for shared in list(self._shared.values()):
+            async with shared.changed:
+                shared.version += 1
+                shared.changed.notify_all()
 
     async def now(self, path: Path) -> Shared:
         """How a run stands, looked at once unless it is followed already."""
@@ -188,7 +196,7 @@ class Followers:
             shared.task = asyncio.create_task(shared.keep_looking())
         try:
             seen = -1
-            while True:
+            while not self._closed:
                 if shared.version != seen and (shared.version or shared.error):
                     seen = shared.version
                     yield shared
