@@ -45,6 +45,13 @@ struct Learned {
     head: Head,
 }
 
+/// Status line and start of the body of a reply that fails its operation: on the heap, because
+/// there are many connections and few of them fail.
+#[derive(Debug, Default)]
+struct FailedReply {
+    bytes: Vec<u8>,
+}
+
 /// One connection.
 #[derive(Debug)]
 pub struct Session {
@@ -53,8 +60,7 @@ pub struct Session {
     first_byte_ns: u64,
     /// Start of a head that arrived in parts.
     spill: Vec<u8>,
-    /// Status line and start of the body of a reply that fails its operation.
-    failed_reply: Vec<u8>,
+    failed_reply: Option<Box<FailedReply>>,
     error: Option<ErrorKind>,
     closes: bool,
     /// The request that is being answered, unless there are slots.
@@ -204,7 +210,7 @@ impl Protocol for Http {
             state: State::Connecting,
             first_byte_ns: 0,
             spill: Vec::new(),
-            failed_reply: Vec::new(),
+            failed_reply: None,
             error: None,
             closes: false,
         }
@@ -216,7 +222,7 @@ impl Protocol for Http {
     }
 
     fn start(&mut self, session: &mut Session, slot: usize, out: &mut Output) {
-        session.failed_reply.clear();
+        session.failed_reply = None;
         if session.more.is_some() {
             return self.start_more(session, slot, out);
         }
@@ -275,7 +281,8 @@ impl Protocol for Http {
     }
 
     fn failed_reply<'a>(&self, session: &'a Session) -> &'a [u8] {
-        &session.failed_reply
+        let kept = session.failed_reply.as_ref();
+        kept.map_or(&[], |reply| reply.bytes.as_slice())
     }
 
     fn payload(&self) -> Option<Payload> {

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::head::{self, Head, LONGEST_HEAD};
-use super::{BODY, Http, Learned, Session, State, TTFB};
+use super::{BODY, FailedReply, Http, Learned, Session, State, TTFB};
 use crate::fault::{ErrorKind, Replies};
 use crate::payload::PayloadCheck;
 use crate::protocols::{After, Step, Turn};
@@ -78,11 +78,11 @@ impl Http {
     /// What is kept of a head: its status line if it fails the operation, and the marker of the
     /// body after it if the job asks to check that.
     fn note(&self, session: &mut Session, head: Head, bytes: &[u8]) {
-        session.failed_reply.clear();
+        session.failed_reply = None;
         if head.error.is_some() {
             let line = bytes.split(|byte| *byte == b'\r').next().unwrap_or(bytes);
-            session.failed_reply.extend_from_slice(line);
-            session.failed_reply.extend_from_slice(b"\r\n\r\n");
+            let bytes = [line, b"\r\n\r\n"].concat();
+            session.failed_reply = Some(Box::new(FailedReply { bytes }));
         }
         if self.verifier.is_some()
             && let Some(more) = &mut session.more
@@ -101,9 +101,9 @@ impl Http {
             return Step::Broken(ErrorKind::BadProtocol);
         };
         if session.error.is_some() {
-            let room = Replies::LONGEST.saturating_sub(session.failed_reply.len());
-            let start = &bytes[..room.min(bytes.len())];
-            session.failed_reply.extend_from_slice(start);
+            let kept = &mut session.failed_reply.get_or_insert_default().bytes;
+            let room = Replies::LONGEST.saturating_sub(kept.len());
+            kept.extend_from_slice(&bytes[..room.min(bytes.len())]);
         }
         let taken = match &mut session.more {
             Some(more) if self.verifier.is_some() => {
