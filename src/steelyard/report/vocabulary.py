@@ -64,8 +64,14 @@ def noun(label: str) -> str:
 
 
 def verdict_word(verdict: VerdictFinding, response: ResponseFinding) -> str:
-    """The judge's word on a comparison in the words of its response."""
-    return said_word(verdict.word, verdict.estimate_log, response)
+    """The judge's word on a comparison in the words of its response.
+
+    A verdict stays when later visits leave no estimate; its direction is that of the deciding look.
+    """
+    estimate_log = verdict.estimate_log
+    if estimate_log is None and verdict.deciding_look is not None:
+        estimate_log = verdict.deciding_look.estimate_log
+    return said_word(verdict.word, estimate_log, response)
 
 
 def said_word(word: VerdictWord, estimate_log: float | None, response: ResponseFinding) -> str:

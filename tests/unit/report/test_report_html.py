@@ -233,3 +233,18 @@ def test_every_chart_has_its_figures_to_download(case: str) -> None:
     html = page(case)
     assert html.count('<div class="chart">') > 0
     assert html.count('<div class="chart">') == html.count('href="data:text/csv;')
+
+
+def test_a_median_of_some_trials_says_of_how_many_and_why_the_others_have_none() -> None:
+    found = golden("failed")
+    (workload,) = found.workloads
+    response = workload.responses[0]
+    cell = next(c for c in workload.cells if c.response == response.name and len(c.values) > 1)
+    reason = ValueMissing(reason=Quoted(kind="tool_reported", said="too few"))
+    lacking = {"values": cell.values[1:], "trials": cell.trials[1:], "not_measured": (reason,)}
+    cells = tuple(c.model_copy(update=lacking) if c is cell else c for c in workload.cells)
+    run = found.model_copy(update={"workloads": (workload.model_copy(update={"cells": cells}),)})
+    table = response_table(views(run)[0], response)
+    among = f"{len(cell.values) - 1} of {len(cell.values)}"
+    assert [row[4] for row in table.rows if row[1] == cell.cell.system].count(among) == 1
+    assert sum(f"of {among} trials" in note and "too few" in note for note in table.notes) == 1

@@ -31,6 +31,7 @@ from steelyard.report.sentences.assumptions import bottleneck_rows
 from steelyard.report.sentences.interim import progress_words
 from steelyard.report.sentences.verdict import condition_sentence, more_visits, verdict_sentence
 from steelyard.report.view import views
+from steelyard.report.vocabulary import verdict_word
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level
 
@@ -326,3 +327,17 @@ def test_where_all_visits_deny_the_verdict_the_look_that_decided_comes_first() -
     assert text.index("39") < text.index("9.5")
     turned = update | {"estimate_log": 0.2, "low_log": 0.1, "high_log": 0.3}
     assert "contradict it" in str(verdict_sentence(verdict.model_copy(update=turned), view))
+
+
+def test_a_verdict_whose_estimate_later_visits_took_keeps_the_direction_that_it_had() -> None:
+    """Of writes to a disk neither more nor less is better: the sign alone says which it is."""
+    look = DecidingLook(n_baseline=5, n_other=3, estimate_log=4.97, low_log=0.43, high_log=9.2)
+    run = golden("decided")
+    verdict = run.workloads[0].verdicts[0].model_copy(
+        update={
+            "word": VerdictWord.FASTER, "deciding_look": look, "estimate_log": None,
+            "low_log": None, "high_log": None,
+        }
+    )  # fmt: skip
+    response = run.workloads[0].responses[0].model_copy(update={"direction": "none"})
+    assert verdict_word(verdict, response) == "more"

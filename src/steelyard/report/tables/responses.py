@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from steelyard.judge.analyses.steadiness.findings import Steadiness, SteadyFinding
 from steelyard.judge.findings import (
@@ -56,6 +57,7 @@ def response_table(
     unit = f", {scale.unit}" if scale.unit else ""
     rows: list[tuple[str, ...]] = []
     missing = view.own.not_applicable
+    valid = _valid_trials(view)
     for place in filter(keep, _places(view)):
         verdict = _verdict(view, response, place.system, place.conditions)
         baseline = place.system == view.run.baseline
@@ -63,7 +65,9 @@ def response_table(
             (
                 view.run.labels.conditions(place.conditions) or "all trials",
                 place.system,
-                *_cell_texts(cells.get(_key(place)), scale, exists=place not in missing),
+                *_cell_texts(
+                    cells.get(_key(place)), scale, valid[_key(place)], exists=place not in missing
+                ),
                 *_verdict_texts(
                     verdict, response, baseline=baseline, exists=_comparable(view, place)
                 ),
@@ -74,7 +78,10 @@ def response_table(
         "Condition", compared_one(view.run), f"Median{unit}", f"{level} interval", "Trials",
         f"Against {view.run.baseline}", "Interval", "Verdict",
     )  # fmt: skip
-    notes = tuple(_missing_notes(list(cells.values()), view.run.labels))
+    notes = (
+        *_missing_notes(list(cells.values()), view.run.labels),
+        *_partial_notes(list(cells.values()), valid, view.run.labels),
+    )
     if not view.own.conditions:
         head, rows = head[:_MEASURED], [row[:_MEASURED] for row in rows]
     return Table(response.label, head, tuple(rows), frozenset({2, 3, 4}), notes)
@@ -102,6 +109,22 @@ def _missing_notes(cells: Sequence[CellFinding], labels: Labels) -> list[str]:
                 labels.place(cell.cell.system, cell.cell.conditions)
             )
     return [f"{_among(own, len(cells))}: {NOT_MEASURED}, {why}." for why, own in places.items()]
+
+
+def _partial_notes(
+    cells: Sequence[CellFinding], valid: Mapping[tuple[str, Key], int], labels: Labels
+) -> Iterator[str]:
+    """Where trials lack the value: those that have one may be others than those that do not."""
+    for cell in cells:
+        if 0 < len(cell.values) < valid[_key(cell.cell)] and cell.not_measured:
+            place = labels.place(cell.cell.system, cell.cell.conditions)
+            count = f"{len(cell.values)} of {valid[_key(cell.cell)]} trials"
+            yield f"{place}: of {count}; the others have none ({_why_missing(cell, labels)})."
+
+
+def _valid_trials(view: View) -> Counter[tuple[str, Key]]:
+    """How many trials of each cell count."""
+    return Counter(_key(each.cell) for each in view.attempts if each.outcome == "ok")
 
 
 def _among(places: Sequence[str], cells: int) -> str:
@@ -143,7 +166,9 @@ def _verdict(
     return exact[0] if exact else None
 
 
-def _cell_texts(cell: CellFinding | None, scale: Scale, *, exists: bool) -> tuple[str, str, str]:
+def _cell_texts(
+    cell: CellFinding | None, scale: Scale, valid: int, *, exists: bool
+) -> tuple[str, str, str]:
     if not exists:
         return NOT_APPLICABLE, NONE, NONE
     if cell is None or cell.median is None:
@@ -152,7 +177,9 @@ def _cell_texts(cell: CellFinding | None, scale: Scale, *, exists: bool) -> tupl
     if cell.low is not None and cell.high is not None:
         low, high = cell.low / scale.divisor, cell.high / scale.divisor
         spread = span(significant(low), significant(high))
-    return significant(cell.median / scale.divisor), spread, str(len(cell.values))
+    count = len(cell.values)
+    among = f"{count} of {valid}" if count < valid else str(count)
+    return significant(cell.median / scale.divisor), spread, among
 
 
 def _verdict_texts(
@@ -163,9 +190,18 @@ def _verdict_texts(
     if verdict is None:
         return NONE, NONE, "not judged" if response.primary and exists else NONE
     if verdict.estimate_log is None:
-        return NONE, NONE, verdict_word(verdict, response)
+        return *_as_decided(verdict), verdict_word(verdict, response)
     size = signed_effect(verdict.estimate_log, beside=ends_of(verdict))
     return size, interval_words(verdict, response), verdict_word(verdict, response)
+
+
+def _as_decided(verdict: VerdictFinding) -> tuple[str, str]:
+    """What a verdict rests on where later visits leave no estimate; nothing where none was made."""
+    look = verdict.deciding_look
+    if look is None:
+        return NONE, NONE
+    size = signed_effect(look.estimate_log, beside=(look.low_log, look.high_log))
+    return size, f"as decided at visit {verdict.decided_at_visit}"
 
 
 def attempt_table(run: RunFindings) -> Table:
