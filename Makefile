@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-all test-rust test-python test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-serve bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-serve bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -24,7 +24,8 @@ quickstart: setup ## Run the first study: what does HTTPS cost a web server on t
 test: setup test-rust test-python ## What every change needs: all kinds of tests, one of each that takes long
 
 test-all: setup .venv/with-browser test-rust ## Every test that needs neither this machine for itself nor an hour: what CI runs
-	$(PYTEST) -m 'not system and not validate'
+	$(PYTEST) -m 'not system and not validate' --ignore tests/browser
+	$(MAKE) --no-print-directory test-browser
 
 docs: .venv/with-docs examples ## The documentation as a site with a search, in build/docs; warnings and broken links are errors
 	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html --conf-dir docs . build/docs
@@ -61,7 +62,11 @@ fuzz: ## Fuzz every parser, FUZZ_S seconds each; needs cargo-fuzz (cargo install
 	    -max_total_time=$(FUZZ_S) -max_len=2048 -timeout=5 -verbosity=0 || exit 1; done
 
 test-python: setup ## Tests of the laboratory, with the engine
-	$(PYTEST) -m 'not extended and not system and not validate'
+	$(PYTEST) -m 'not extended and not system and not validate' --ignore tests/browser
+
+# Apart from the others: what drives the browser keeps an event loop running in its process.
+test-browser: .venv/with-browser ## Reports and served pages in Chromium, as a person opens them
+	$(BIN)/pytest -n 2 --dist loadfile tests/browser
 
 test-extended: setup ## The others of each kind of test, and the platforms
 	$(PYTEST) -m 'extended and not system and not validate' tests/calibration tests/integration tests/platforms

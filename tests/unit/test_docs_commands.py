@@ -25,7 +25,7 @@ PAGES = [
 ]
 OF_OLD = ROOT / "docs" / "decisions"
 ENGINE = {"load", "sink", "kernel", "agent"}
-NAMED_ALONE = {"--platform", "--study", "--output"}
+NAMED_ALONE = {"--platform", "--study", "--output", "--listen", "--token-file"}
 """Options that prose names without a value."""
 _LINE = re.compile(r"^(?:    |\$ |.*- run: |sudo -E |\.venv/bin/)*steelyard (.+)$", re.MULTILINE)
 _SPAN = re.compile(r"`(?:sudo -E )?steelyard ([^`]+)`")

@@ -28,7 +28,9 @@ COMMANDS = {
         "Load servers that run already against each other: `steelyard versus URL URL -c 16`.",
     ),
     "init": Entry("init:init", "Write a commented study file that runs as it is."),
-    "plan": Entry("plan:plan", "Show cells, order and forecast of a study; starts nothing."),
+    "plan": Entry(
+        "plan:plan", "Show cells, order and forecast of a study; without --timed it starts nothing."
+    ),
     "run": Entry("run:run", "Run a study to its verdict and write the report."),
     "resume": Entry(
         "run:resume",

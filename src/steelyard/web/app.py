@@ -35,8 +35,14 @@ async def _script(_request: Request) -> Response:
     return PlainTextResponse(script(), media_type="text/javascript")
 
 
+async def _no_icon(_request: Request) -> Response:
+    """Browsers ask for one, and write into their console where the answer is an error."""
+    return Response(status_code=204)
+
+
 ROUTES = [
     Route("/", _home),
+    Route("/favicon.ico", _no_icon),
     Route("/static/style.css", _style),
     Route("/static/live.js", _script),
     Route("/runs", runs.runs),

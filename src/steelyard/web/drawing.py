@@ -68,7 +68,7 @@ def interval_chart(
     body.append(f'<text x="{_LEFT}" y="{HEIGHT_PX - 4}" class="minor">{escape(x_title)}</text>')
     words = "; ".join(spot.words for spot in spots)
     return Markup(  # noqa: S704 - every text was escaped
-        f'<svg class="chart-line" viewBox="0 0 {WIDTH_PX} {height}" role="img" '
+        f'<svg class="chart-line" viewBox="0 0 {WIDTH_PX} {height}" role="group" '
         f'aria-label="{escape(title)}"><title>{escape(title)}</title>'
         f"<desc>{escape(words)}</desc>{''.join(body)}</svg>"
     )

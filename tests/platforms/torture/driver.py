@@ -17,6 +17,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.lab_network import NamespaceNetwork
 from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.log import UndoLog
+from steelyard.hosts.undo.ours import SCRATCH
 from steelyard.records.ledger import Ledger
 from steelyard.study.model import SystemSpec
 from steelyard.systems.disks import DiskPlan, prepare, take_down
@@ -51,7 +52,7 @@ class Driver:
     def round(self, number: int) -> None:
         """Everything once, and back."""
         host = self.host_machine()
-        folder = f"{self.run}/context-{number}"
+        folder = f"{self.run}/{SCRATCH}/context-{number}"
         made = self.undo.plan(host.name, RemoveTree(folder))
         host.make_directory(folder)
         context = self.context(folder, f"{self.label}-disks-{number}")

@@ -57,7 +57,7 @@ class Session:
     @property
     def files(self) -> list[Path]:
         """What the session made in its folder besides its records and has not removed."""
-        return sorted(self.run.glob("context-*"))
+        return sorted((self.run / SCRATCH).glob("context-*"))
 
     @property
     def _environment(self) -> dict[str, str]:

@@ -16,6 +16,7 @@ from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.formats.registry import FORMATS, write_report
+from steelyard.report.notes.warnings import kind_text
 from steelyard.report.sentences.assumptions import failure_lines
 from steelyard.report.view import views
 
@@ -122,5 +123,5 @@ def test_a_report_names_warnings_in_the_order_of_the_trials_each_time_it_is_writ
     warnings = tuple(WarningNote(kind=kind, state="suspect", figures={}) for kind in kinds)
     suspect = findings.attempts[0].model_copy(update={"warnings": warnings})
     (line,) = failure_lines(views(findings.model_copy(update={"attempts": (suspect,)}))[0])
-    named = "; ".join(f"{kind.replace('_', ' ')} (1)" for kind in kinds)
+    named = "; ".join(f"{kind_text(kind)} (1)" for kind in kinds)
     assert line.endswith(f": {named}.")

@@ -132,10 +132,7 @@ def time(  # noqa: PLR0917 - typer reads options from the parameters
     verbose: VerboseOption = False,
     fail_if: FailIfOption = None,
 ) -> int:
-    """Time commands against each other, in random order, until the verdict holds.
-
-    `steelyard time 'sort a.txt' 'sort --parallel=1 a.txt'`
-    """
+    """Time commands against each other: `steelyard time 'A' 'B'`; no file is needed."""
     printed = _printed(number, number_unit, higher=number_higher)
     streams = Streams(input_file, show_output, re.compile(number) if number else None)
     beside = Beside(setup, prepare, conclude, cleanup)

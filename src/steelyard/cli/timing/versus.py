@@ -58,10 +58,7 @@ def versus(  # noqa: PLR0917 - typer reads options from the parameters
     verbose: VerboseOption = False,
     fail_if: FailIfOption = None,
 ) -> int:
-    """Load servers that run already, in random turns, until the verdict holds.
-
-    `steelyard versus http://127.0.0.1:8080/ http://127.0.0.1:8081/ -c 16`
-    """
+    """Load servers that run already against each other: `steelyard versus URL URL -c 16`."""
     addresses, options = _split(urls)
     if response not in [each.name for each in _RESPONSES]:
         known = ", ".join(each.name for each in _RESPONSES)

@@ -106,6 +106,7 @@ const equip = (table) => {
     });
   };
   heads.forEach((head, at) => {
+    if (!names[at]) return;
     head.replaceChildren(button(names[at], () => {
       const now = state.get(key + ".sort");
       keep(key + ".sort", now === `${at}` ? `${at}d` : now === `${at}d` ? "" : `${at}`);
