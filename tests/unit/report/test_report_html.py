@@ -248,3 +248,7 @@ def test_a_median_of_some_trials_says_of_how_many_and_why_the_others_have_none()
     among = f"{len(cell.values) - 1} of {len(cell.values)}"
     assert [row[4] for row in table.rows if row[1] == cell.cell.system].count(among) == 1
     assert sum(f"of {among} trials" in note and "too few" in note for note in table.notes) == 1
+
+
+def test_a_page_is_the_same_whatever_was_drawn_before_it() -> None:
+    assert render(golden("decided")) == render(golden("decided"))

@@ -222,8 +222,17 @@ def _lean_tag(tag: str) -> str:
 
 
 def _own_identifiers(body: str, name: str) -> str:
+    """Identifiers that no other drawing has, and that are the same whatever was drawn before.
+
+    The renderer counts on from drawing to drawing, so they are numbered anew in each.
+    """
+    numbers: dict[str, int] = {}
+
+    def named(identifier: str) -> str:
+        return f"{name}-{numbers.setdefault(identifier, len(numbers))}"
+
     def own(tag: re.Match[str]) -> str:
-        text = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', tag.group())
-        return re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", text)
+        text = re.sub(r'\bid="([^"]+)"', lambda found: f'id="{named(found[1])}"', tag.group())
+        return re.sub(r"url\(#([^)]+)\)", lambda found: f"url(#{named(found[1])})", text)
 
     return re.sub(r"<[^>]+>", own, body)
