@@ -87,7 +87,9 @@ def nginx(folder: Path, authority: Authority) -> Iterator[Nginx]:
         user="user root;" if os.geteuid() == 0 else "",
     )
     command: list[str | Path] = [program, "-p", folder, "-e", folder / "error.log", "-c", config]
-    with running(command, folder / "stderr.log", lambda: answers(server.port)):
+    ports = (server.port, server.tls_port, server.http2_port, server.brief_port)
+    # All: where one is taken for a moment, nginx listens on those before it and tries again.
+    with running(command, folder / "stderr.log", lambda: all(map(answers, ports))):
         (folder / "access.log").write_text("")  # the look whether it answers is no request
         yield server
 
