@@ -46,17 +46,21 @@ def is_being_made(answer: httpx.Response) -> bool:
     )
 
 
+def made(address: str, page: str) -> str:
+    """The address of a page that is whole: it is made on demand, and again after a change."""
+    end = time.monotonic() + LONGEST_S
+    while is_being_made(httpx.get(address + PAGES[page], timeout=LONGEST_S)):
+        assert time.monotonic() < end, page
+        time.sleep(0.5)
+    return address + PAGES[page]
+
+
 @pytest.fixture(scope="module")
 def address(results: Path) -> Iterator[str]:
     words = [sys.executable, "-m", "steelyard", "serve", str(results), "--listen", "127.0.0.1:0"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     at = process.stdout.readline().strip().rstrip("/")
-    end = time.monotonic() + LONGEST_S
-    for path in PAGES.values():  # a report and a pair are made on demand
-        while is_being_made(httpx.get(at + path, timeout=LONGEST_S)):
-            assert time.monotonic() < end, path
-            time.sleep(0.5)
     yield at
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=LONGEST_S)
@@ -67,7 +71,7 @@ def address(results: Path) -> Iterator[str]:
 def test_a_page_has_no_serious_fault_of_accessibility(
     address: str, opened: Open, page: str, scheme: str
 ) -> None:
-    shown = opened(address + PAGES[page], color_scheme=scheme)
+    shown = opened(made(address, page), color_scheme=scheme)
     assert shown.get_by_role("heading", level=1).count() == 1
     assert accessibility_faults(shown) == []
     assert links_to_nowhere(shown) == []
@@ -75,7 +79,7 @@ def test_a_page_has_no_serious_fault_of_accessibility(
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_as_wide_as_a_phone(address: str, opened: Open, page: str) -> None:
-    assert overhang_px(opened(address + PAGES[page], viewport=PHONE)) <= 0
+    assert overhang_px(opened(made(address, page), viewport=PHONE)) <= 0
 
 
 def test_the_list_is_searched_and_its_state_is_in_the_address(address: str, opened: Open) -> None:
@@ -90,6 +94,7 @@ def test_the_list_is_searched_and_its_state_is_in_the_address(address: str, open
 
 
 def test_two_runs_are_chosen_and_put_side_by_side(address: str, opened: Open) -> None:
+    made(address, "pair")
     page = opened(f"{address}/runs")
     page.get_by_label(f"A: {KEY}").check()
     page.get_by_label(f"B: {LATER}").check()
