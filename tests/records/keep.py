@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from steelyard.records.checksums import SUMS
+from steelyard.records.files.checksums import SUMS
 
 _OF_MACHINE = {
     "cpu.model": "Example CPU",

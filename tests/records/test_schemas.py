@@ -13,8 +13,8 @@ from pydantic import BaseModel
 
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.archive import RunFacts
-from steelyard.records.documents import VERSION
 from steelyard.records.events import AttemptMeasured, Event, RunJudged, RunPlanned
+from steelyard.records.files.documents import VERSION
 from steelyard.records.missing import MissingKind
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.warnings import WarningKind

@@ -14,8 +14,8 @@ import pytest
 from steelyard.hosts.undo.log import pending_undos
 from steelyard.inference.sequential import VerdictWord
 from steelyard.records.archive import Run, open_run
-from steelyard.records.documents import VERSION
 from steelyard.records.events import AttemptFinished, NoiseMeasured, SessionClosed
+from steelyard.records.files.documents import VERSION
 from steelyard.records.missing import Quoted
 from steelyard.report.formats.registry import FORMATS
 from steelyard.report.from_run import find

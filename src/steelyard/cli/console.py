@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from steelyard.errors import Complaint, SteelyardError, StudyError
-from steelyard.records.foreign_text import visible
+from steelyard.records.message_text import visible
 
 MESSAGES_PAGE = "docs/reference/messages.md"
 MOST_COMPLAINTS = 50

@@ -15,8 +15,7 @@ from steelyard.hosts.undo.log import UndoLog, pending_undos
 from steelyard.hosts.undo.ours import RunFolders
 from steelyard.hosts.undo.restore import Left, Restored, take_back
 from steelyard.records.archive import Run, open_run, runs_below
-from steelyard.records.ledger import Ledger, read_ledger
-from steelyard.records.ownership import refuse_foreign_run
+from steelyard.records.ledger import Ledger, read_ledger, refuse_foreign_run
 
 RunArgument = Annotated[
     Path | None,

@@ -47,8 +47,8 @@ from steelyard.judge.validity.study_checks import study_checks
 from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import EFFORT, Effort
 from steelyard.plan.model import Plan
-from steelyard.records.courses import Course
 from steelyard.records.events import Event
+from steelyard.records.load_results import Course
 from steelyard.records.schema import TrialRecord
 from steelyard.study.workload_study import WorkloadStudy
 

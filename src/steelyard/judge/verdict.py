@@ -36,9 +36,8 @@ from steelyard.judge.visits.series import EFFORT, Effort
 from steelyard.judge.visits.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Plan
 from steelyard.records.attempt_folder import Samples
-from steelyard.records.courses import Course
 from steelyard.records.events import Event
-from steelyard.records.load_times import LoadTimes
+from steelyard.records.load_results import Course, LoadTimes
 from steelyard.records.schema import TrialRecord
 from steelyard.study.labels import Labels
 from steelyard.study.model import Study

@@ -35,15 +35,15 @@ from steelyard.errors import RecordError
 from steelyard.plan.extension import extended
 from steelyard.plan.model import Frozen, Plan
 from steelyard.records.attempt_folder import AttemptFolder, Samples, attempt_key, parquet_of
-from steelyard.records.checksums import (
+from steelyard.records.events import BudgetExtended, Event
+from steelyard.records.files.checksums import (
     read_checked,
     read_sums,
     refuse_unlike_the_ledger,
     write_files,
 )
-from steelyard.records.courses import Course, course_of
-from steelyard.records.documents import parsed
-from steelyard.records.durable import (
+from steelyard.records.files.documents import parsed
+from steelyard.records.files.durable import (
     NEW,
     clear_unfinished,
     folder_appears,
@@ -51,10 +51,9 @@ from steelyard.records.durable import (
     sync_folder,
     write_file,
 )
-from steelyard.records.events import BudgetExtended, Event
+from steelyard.records.files.migration import Document, facts_of_1, plan_of_1
 from steelyard.records.ledger import read_ledger
-from steelyard.records.load_times import LoadTimes, load_times_of
-from steelyard.records.migration import Document, facts_of_1, plan_of_1
+from steelyard.records.load_results import Course, LoadTimes, course_of, load_times_of
 from steelyard.records.schema import TrialRecord
 
 _ATTEMPT_NAME = re.compile(r"(\d{4,})-(\d+)")

@@ -13,9 +13,9 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from steelyard.errors import RecordError
-from steelyard.records.checksums import Sums, read_checked, read_sums
-from steelyard.records.documents import RESTORE, document_of, parsed
-from steelyard.records.migration import record_of_1
+from steelyard.records.files.checksums import Sums, read_checked, read_sums
+from steelyard.records.files.documents import RESTORE, document_of, parsed
+from steelyard.records.files.migration import record_of_1
 from steelyard.records.schema import TrialRecord
 
 _Read = TypeVar("_Read")

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from steelyard.errors import RecordError
 from steelyard.records.events import Event, event_adapter
-from steelyard.records.migration import event_of_1
+from steelyard.records.files.migration import event_of_1
 
 _BEGIN = b'{"event":"'
 """How every line begins; within a text of JSON its quotes are escaped."""

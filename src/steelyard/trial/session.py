@@ -37,8 +37,7 @@ from steelyard.records.events import (
     WorkloadsEliminated,
     WorkloadStopped,
 )
-from steelyard.records.ledger import Ledger
-from steelyard.records.ownership import refuse_foreign_run
+from steelyard.records.ledger import Ledger, refuse_foreign_run
 from steelyard.records.schema import TrialRecord
 from steelyard.records.sessions import spent_ns
 from steelyard.study.model import ResponseSpec, Study

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from steelyard.errors import RecordError
 from steelyard.records.archive import RunFacts
-from steelyard.records.documents import parsed
-from steelyard.records.migration import facts_of_1
+from steelyard.records.files.documents import parsed
+from steelyard.records.files.migration import facts_of_1
 from steelyard.web.reading import read_bounded
 from steelyard.web.run_state import RunState, locked_inodes, state_of
 

@@ -13,7 +13,7 @@ from steelyard.judge.analyses.latency.times import latency_findings
 from steelyard.judge.visits.workload_run import workload_runs
 from steelyard.plan.make import make_plan
 from steelyard.records.attempt_folder import attempt_key
-from steelyard.records.load_times import LoadTimes, load_times_of
+from steelyard.records.load_results import LoadTimes, load_times_of
 from steelyard.records.schema import Outcome
 
 STUDY = a_study(users=(1,))

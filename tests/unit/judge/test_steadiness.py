@@ -20,7 +20,7 @@ from steelyard.judge.findings import RunFindings
 from steelyard.judge.kinds.caveats import NeverSteady, SteadinessUnknown, SteadyLater
 from steelyard.plan.make import make_plan
 from steelyard.records.attempt_folder import attempt_key
-from steelyard.records.courses import Course, course_of
+from steelyard.records.load_results import Course, course_of
 from steelyard.report import notes
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.markdown import markdown_text

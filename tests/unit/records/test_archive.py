@@ -14,9 +14,9 @@ from tests.unit.trial.test_state import plan, record
 
 from steelyard.errors import RecordError
 from steelyard.records.archive import Run, RunFacts, create_run, open_run, runs_below
-from steelyard.records.checksums import SUMS
-from steelyard.records.documents import VERSION
 from steelyard.records.events import AttemptFinished, AttemptStarted
+from steelyard.records.files.checksums import SUMS
+from steelyard.records.files.documents import VERSION
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Outcome, TrialRecord
 

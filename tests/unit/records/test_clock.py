@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from steelyard.records.clock import SteadyClock, now_unix_ns
-from steelyard.records.events import SessionClosed, SessionOpened
+from steelyard.records.events import SessionClosed, SessionOpened, SteadyClock, now_unix_ns
 from steelyard.records.sessions import spent_ns
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.records.durable import (
+from steelyard.records.files.durable import (
     clear_unfinished,
     file_appears,
     folder_appears,

@@ -16,8 +16,8 @@ import pytest
 from tests.unit.trial.test_state import plan, record
 
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
-from steelyard.records.durable import file_appears
 from steelyard.records.events import AttemptFinished, AttemptStarted, SessionOpened
+from steelyard.records.files.durable import file_appears
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Outcome
 

@@ -22,8 +22,8 @@ from steelyard.records.events import (
     WorkloadsEliminated,
     WorkloadStopped,
 )
+from steelyard.records.files.migration import event_of_1
 from steelyard.records.ledger import read_ledger
-from steelyard.records.migration import event_of_1
 from steelyard.records.missing import Quoted, Reason
 
 REASON = {"missing": ["rate"], "visits": [1, 3], "trials": 6, "why": "no line", "so_often": 5}

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import RecordError
-from steelyard.records.ledger import Ledger
-from steelyard.records.ownership import refuse_foreign_run
+from steelyard.records.ledger import Ledger, refuse_foreign_run
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ EXCEPTED = {
     "plan/screen_words.py": "a plan in words",
     "plan/trial_words.py": "a plan in words",
     "study/reference.py": "pages of the reference",
-    "records/migration.py": "sentences of version 1 that are read",
+    "records/files/migration.py": "sentences of version 1 that are read",
     "trial/drive/background.py": "shell scripts",
 }
 NAMES = {"connections with the server's own two"}

@@ -14,7 +14,7 @@ from steelyard.judge.kinds.verdict_notes import (
     StallsDiffer,
     VerdictNote,
 )
-from steelyard.records.failure_messages import commonest
+from steelyard.records.message_text import commonest
 from steelyard.records.note import Note
 from steelyard.records.warnings import Resource
 from steelyard.report import notes

@@ -15,7 +15,7 @@ from steelyard.errors import HostError
 from steelyard.hosts.host import Host
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.attempt_folder import attempt_key
-from steelyard.records.clock import now_unix_ns
+from steelyard.records.events import now_unix_ns
 from steelyard.records.schema import (
     AttemptFailure,
     Calibration,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, HostError
 from steelyard.hosts.failures import FailureKind, SystemFailure
-from steelyard.records.foreign_text import visible
+from steelyard.records.message_text import visible
 from steelyard.records.schema import AttemptFailure, Outcome
 
 OF_FAILURE_KIND: dict[str, Outcome] = {

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from steelyard.records.clock import now_unix_ns
+from steelyard.records.events import now_unix_ns
 
 RESET_PHASES = ("restore", "attach_disks", "configure", "start_service", "drop_caches", "undo")
 LOAD_PHASES = ("settle", "warmup", "window")

@@ -16,12 +16,12 @@ from steelyard.hosts.environment import Difference, Environment, differences, sn
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.records.archive import Run
-from steelyard.records.durable import file_appears, make_folders
 from steelyard.records.events import (
     EnvironmentCompared,
     EnvironmentDifference,
     EnvironmentRecorded,
 )
+from steelyard.records.files.durable import file_appears, make_folders
 from steelyard.records.ledger import Ledger
 
 _MOST_RECORDED = 50

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from steelyard.plan.model import Plan, PlannedVisit
 from steelyard.records.events import CommonestFailure, FutilityReason
-from steelyard.records.failure_messages import first_line, masked
+from steelyard.records.message_text import first_line, masked
 from steelyard.records.missing import Reason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec

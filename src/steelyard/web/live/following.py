@@ -14,10 +14,10 @@ from steelyard.errors import RecordError, SteelyardError
 from steelyard.plan.extension import extended
 from steelyard.records.archive import Run
 from steelyard.records.attempt_folder import attempt_key
-from steelyard.records.documents import parsed
 from steelyard.records.events import AttemptFinished, BudgetExtended
+from steelyard.records.files.documents import parsed
+from steelyard.records.files.migration import record_of_1
 from steelyard.records.ledger_lines import read_alone
-from steelyard.records.migration import record_of_1
 from steelyard.records.schema import TrialRecord
 from steelyard.study.labels import Labels
 from steelyard.study.model import Study

@@ -22,7 +22,7 @@ from steelyard.judge.cells import INTERVAL_LEVEL, median_interval
 from steelyard.judge.visits.cell_sums import cell_sums
 from steelyard.judge.visits.workload_run import WorkloadRun
 from steelyard.plan.model import Cell
-from steelyard.records.load_times import Bars, LoadTimes, bars_of, end_of_bar
+from steelyard.records.load_results import Bars, LoadTimes, bars_of, end_of_bar
 
 SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
 MOST_INTERVALS = 60

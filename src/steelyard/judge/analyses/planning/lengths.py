@@ -20,7 +20,7 @@ import numpy as np
 
 from steelyard.judge.analyses.planning.findings import LengthFinding
 from steelyard.plan.model import Plan
-from steelyard.records.courses import Course
+from steelyard.records.load_results import Course
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.ending import ends_by_the_clock
 from steelyard.study.workload_study import WorkloadStudy

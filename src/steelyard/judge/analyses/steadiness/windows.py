@@ -14,7 +14,7 @@ from steelyard.judge.kinds.caveats import Caveat, NeverSteady, SteadinessUnknown
 from steelyard.judge.visits.readings import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.attempt_folder import attempt_key
-from steelyard.records.courses import Course
+from steelyard.records.load_results import Course
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.ending import extent_of
 from steelyard.study.workload_study import WorkloadStudy

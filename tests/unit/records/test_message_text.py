@@ -1,10 +1,10 @@
-"""What a tool prints reaches a person as text and does nothing else."""
+"""What a tool prints reaches a person as text and does nothing else; like messages count as one."""
 
 from __future__ import annotations
 
 import pytest
 
-from steelyard.records.foreign_text import visible
+from steelyard.records.message_text import commonest, visible
 from steelyard.records.schema import Outcome
 from steelyard.trial.attempt.outcomes import TrialFailed
 
@@ -29,3 +29,8 @@ def test_the_failure_of_a_trial_is_recorded_as_text() -> None:
     failed = TrialFailed(Outcome.TOOL_FAILED, "it said \x1b[31mno", "ask \x07 again")
     assert failed.in_phase("measure").message == "it said \\x1b[31mno"
     assert failed.in_phase("measure").hint == "ask \\x07 again"
+
+
+def test_messages_that_differ_in_numbers_are_one() -> None:
+    said = ["port 80 is taken", "/x/0001-1: it died\nlog", "/x/0002-4: it died\nother"]
+    assert commonest(said) == "/x/0001-1: it died"

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from steelyard.errors import RecordError
-from steelyard.records.documents import RESTORE, read_bytes
-from steelyard.records.durable import write_file
 from steelyard.records.events import AttemptFinished, AttemptStarted, Event
+from steelyard.records.files.documents import RESTORE, read_bytes
+from steelyard.records.files.durable import write_file
 
 SUMS = "SHA256SUMS"
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from steelyard.errors import RecordError
-from steelyard.records.migration import Document
+from steelyard.records.files.migration import Document
 
 _Model = TypeVar("_Model", bound=BaseModel)
 VERSION = 2
