@@ -23,7 +23,14 @@ from steelyard.judge.comparisons.families import deciding, of_response
 from steelyard.judge.comparisons.forecast import VisitsForecast, forecast, slowest
 from steelyard.judge.findings import RunFindings, WorkloadFindings
 from steelyard.judge.one_workload import Evidence, findings_of_one
-from steelyard.judge.stopping.elimination import NO_SYSTEMS, NOTHING, Measured, is_futile, possible
+from steelyard.judge.stopping.elimination import (
+    NO_SYSTEMS,
+    NOTHING,
+    Measured,
+    answered_conditions,
+    is_futile,
+    possible,
+)
 from steelyard.judge.stopping.interim import InterimWord, Look, together
 from steelyard.judge.stopping.stop import find_stop, futility_caveats
 from steelyard.judge.validity.confounders import difference_findings, unused_acceptances
@@ -105,6 +112,7 @@ def _look(
         influence=tuple(factors),
         settled=settled,
         open_claims=claims,
+        answered=answered_conditions(study, judged),
     )
 
 

@@ -40,7 +40,7 @@ from steelyard.records.events import (
 from steelyard.records.ledger import Ledger, refuse_foreign_run
 from steelyard.records.schema import TrialRecord
 from steelyard.records.sessions import spent_ns
-from steelyard.study.model import ResponseSpec, Study
+from steelyard.study.model import Level, ResponseSpec, Study
 from steelyard.study.scenarios import workload_name
 from steelyard.study.workload_study import study_of
 from steelyard.trial.conduct import conduct
@@ -111,8 +111,9 @@ def _run(session: SessionContext, watcher: Watcher) -> SessionEnd:
 class _Session:
     """One session on one run.
 
-    ``settled`` are visits that the judge has no further use for, ``given_up`` systems that produce
-    no valid trial, ``lost`` those that produce none of one of several workloads.
+    ``settled`` are visits that the judge has no further use for, ``answered`` conditions of which
+    it has none, ``given_up`` systems that produce no valid trial, ``lost`` those that produce none
+    of one of several workloads.
     """
 
     session: SessionContext
@@ -121,6 +122,7 @@ class _Session:
     deadline_ns: int | None
     _measured: dict[int, Measured] = field(default_factory=dict)
     settled: frozenset[int] = frozenset()
+    answered: tuple[dict[str, Level], ...] = ()
     given_up: frozenset[str] = NO_SYSTEMS
     lost: dict[str, frozenset[str]] = field(default_factory=dict)
     looks: InterimLooks = field(default_factory=InterimLooks)
@@ -146,7 +148,8 @@ class _Session:
     def _needless(self, visit: PlannedVisit) -> bool:
         """Whether a visit can add nothing: its questions are answered, or its system was dropped.
 
-        Of several workloads, the trials of those that were dropped are left out of the visit.
+        Left out of a visit are trials of a workload that was dropped, and those under a condition
+        that is answered.
         """
         if visit.visit in self.settled:
             return True
@@ -156,7 +159,9 @@ class _Session:
         gone = [
             trial
             for trial in visit.trials
-            if not is_measured(study, trial, still) or self._is_lost(trial)
+            if not is_measured(study, trial, still)
+            or self._is_lost(trial)
+            or trial.cell.conditions in self.answered
         ]
         if visit.system in self.given_up or len(gone) == len(visit.trials):
             return True
@@ -286,7 +291,7 @@ class _Session:
             )
         session.ledger.append(interim_event(seen, done))
         self.watcher.looked(seen, done)
-        self.settled = seen.settled
+        self.settled, self.answered = seen.settled, seen.answered
         return seen.decided
 
 

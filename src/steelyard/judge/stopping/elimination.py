@@ -1,4 +1,4 @@
-"""Sequential elimination: the systems and workloads of which something is still open.
+"""Sequential elimination: the systems, workloads and conditions of which something is still open.
 
 A system leaves between two blocks and does not come back; so does a workload, of one system or of
 all. The order of those that stay is the order that was drawn for all, without those that left:
@@ -15,14 +15,15 @@ from steelyard.inference.sequential import DECIDED
 from steelyard.judge.analyses.claims.judged import open_parts
 from steelyard.judge.analyses.factors.influence import so_far
 from steelyard.judge.comparisons.aa_control import readings_of
-from steelyard.judge.comparisons.comparison import judge
+from steelyard.judge.comparisons.comparison import Judged, judge
 from steelyard.judge.comparisons.families import Comparison, deciding
-from steelyard.judge.visits.series import EFFORT, Effort
+from steelyard.judge.visits.series import EFFORT, Conditions, Effort
 from steelyard.judge.visits.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Study
 from steelyard.study.scenarios import workload_name
+from steelyard.study.workload_study import WorkloadStudy
 
 NO_SYSTEMS: frozenset[str] = frozenset()
 NOTHING: Mapping[str, frozenset[str]] = MappingProxyType({})
@@ -56,6 +57,29 @@ def still_measured(
 def is_measured(study: Study, trial: PlannedTrial, measured: Measured) -> bool:
     """Whether the workload of a trial is among those still measured on its system."""
     return trial.cell.system in measured[workload_name(study, trial.cell.conditions)]
+
+
+def answered_conditions(study: WorkloadStudy, judged: Sequence[Judged]) -> tuple[Conditions, ...]:
+    """Conditions of which further trials have nothing to add to any verdict.
+
+    Every pair is decided there and over all conditions together, for which a visit counts only
+    where it has them all. None where more is asked of a visit than these verdicts.
+    """
+    if study.trials.until == "overall" or _asks_more(study):
+        return ()
+    still_open = [j.comparison.conditions for j in judged if j.word not in DECIDED]
+    if None in still_open:
+        return ()
+    conditions = (each.comparison.conditions for each in judged)
+    return tuple(each for each in conditions if each is not None and each not in still_open)
+
+
+def _asks_more(study: WorkloadStudy) -> bool:
+    """Whether visits with every condition are wanted for more than verdicts at each of them."""
+    report, trials = study.report, study.trials
+    asked = (study.ask, study.screen, trials.aa_control, trials.span_s)
+    means = (report.sections_by, report.means_by)
+    return bool(study.claims or study.find) or any(each is not None for each in (*asked, *means))
 
 
 def _answered(one: WorkloadRun, block: int, given_up: frozenset[str], effort: Effort) -> bool:

@@ -54,7 +54,8 @@ class Look:
 
     ``words`` are those on the primary responses. ``may_continue`` is false when no further visit
     can help.
-    ``open_claims`` are names of claims that further visits may decide.
+    ``open_claims`` are names of claims that further visits may decide. ``answered`` are conditions
+    of which nothing is asked any more.
     ``visits_to_decide`` is how many further visits the study needs; ``None`` when it is decided, or
     visits alone do not decide it. ``influence`` is how questions about factors stand, ``settled``
     holds the numbers of visits that can no longer change an answer.
@@ -67,6 +68,7 @@ class Look:
     influence: tuple[SoFar, ...] = ()
     settled: frozenset[int] = frozenset()
     open_claims: tuple[str, ...] = ()
+    answered: tuple[dict[str, Level], ...] = ()
 
     def without_hope(self, plan: Plan) -> Look:
         """The same of a workload that was given up: nobody waits for it any more."""
@@ -100,4 +102,5 @@ def together(looks: Mapping[str, Look]) -> Look:
         influence=tuple(found for each in every for found in each.influence),
         settled=frozenset.intersection(*(each.settled for each in every)),
         open_claims=tuple(name for each in every for name in each.open_claims),
+        answered=every[0].answered if len(every) == 1 else (),
     )

@@ -31,7 +31,7 @@ class Progress:
         self._by_trial.setdefault(record.trial, []).append(record)
 
     def leave_out(self, trials: Iterable[PlannedTrial]) -> None:
-        """Trials of a visit that are not to be measured: their workload has left."""
+        """Trials of a visit that are not to be measured: nothing is asked of them any more."""
         self._left_out.update(trial.trial for trial in trials)
 
     def of(self, trial: PlannedTrial) -> list[TrialRecord]:
