@@ -11,10 +11,9 @@ from typer.testing import CliRunner
 
 from steelyard.cli.doctor import resolution
 from steelyard.cli.doctor.command import machines_of
-from steelyard.cli.doctor.limits import limit_checks
 from steelyard.cli.doctor.machine import load_check, machine_checks, virtual
 from steelyard.cli.doctor.readings import Facts, parse
-from steelyard.cli.doctor.rules import RULES, rule_checks
+from steelyard.cli.doctor.rules import RULES, limit_checks, rule_checks
 from steelyard.cli.main import app
 from steelyard.hosts.host import Host
 from steelyard.study.read import read_runnable_study

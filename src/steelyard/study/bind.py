@@ -20,7 +20,7 @@ from steelyard.study.model import (
     WorkloadSpec,
 )
 from steelyard.study.scenarios import WorkloadPlacement, placed_spec, placement_of, workload_name
-from steelyard.study.service.settings import SharedSettings as ServiceSettings
+from steelyard.study.service.entry import SharedSettings as ServiceSettings
 from steelyard.study.workload.settings import AS_SERVICE
 from steelyard.study.workload_study import WorkloadStudy, study_of
 

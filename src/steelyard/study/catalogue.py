@@ -23,9 +23,8 @@ from steelyard.study.platform.entry import Commands
 from steelyard.study.platform.settings import DRIVEN_SETTINGS, DiskSettings
 from steelyard.study.platform.settings import SharedSettings as PlatformSettings
 from steelyard.study.service.checks import mistakes
-from steelyard.study.service.entry import Service
-from steelyard.study.service.settings import SERVICE_SETTINGS
-from steelyard.study.service.settings import SharedSettings as ServiceSettings
+from steelyard.study.service.entry import SERVICE_SETTINGS, Service
+from steelyard.study.service.entry import SharedSettings as ServiceSettings
 from steelyard.study.settings import SettingsModel, model_mistakes
 from steelyard.study.workload.checks import mistakes as mistakes_of_workload
 from steelyard.study.workload.entry import Workload

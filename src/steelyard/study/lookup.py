@@ -21,7 +21,7 @@ from steelyard.study.platform.checks import check as check_platform
 from steelyard.study.platform.settings import SharedSettings as PlatformSettings
 from steelyard.study.service.checks import mistakes as service_mistakes
 from steelyard.study.service.entry import Service
-from steelyard.study.service.settings import SharedSettings as ServiceSettings
+from steelyard.study.service.entry import SharedSettings as ServiceSettings
 from steelyard.study.settings import model_mistakes
 from steelyard.study.workload.checks import mistakes as workload_mistakes
 from steelyard.study.workload.checks import setting_mistakes

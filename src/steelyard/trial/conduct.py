@@ -60,9 +60,9 @@ from steelyard.trial.observe.collect import (
     warnings_of_probes,
 )
 from steelyard.trial.observe.cpu_placement import placements
-from steelyard.trial.observe.distributions import distributions_of
 from steelyard.trial.observe.disturbances import incidents_of
 from steelyard.trial.observe.guest_cpu import hidden_wait_warnings, reconciled
+from steelyard.trial.observe.latencies import distributions_of
 from steelyard.trial.observe.latency_patterns import pattern_warnings
 from steelyard.trial.observe.responses import SERVICE, measure_responses, wanted_units
 from steelyard.trial.session_state.calibrate import calibration_warnings, cell_key, held_against

@@ -8,9 +8,9 @@ import pytest
 from tests.unit.judge.studies import a_record, a_study
 
 from steelyard.cli.session.state import SessionState
+from steelyard.plan.budget import remaining_s
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
-from steelyard.plan.remaining import remaining_s
 from steelyard.plan.words import other_order, plan_lines
 
 

@@ -12,11 +12,11 @@ from tests.unit.report.golden_findings import golden, sampled
 
 from steelyard.judge.findings import RunFindings, TrendFinding
 from steelyard.report.charts.all import all_charts
+from steelyard.report.charts.conditions import evenly
 from steelyard.report.charts.drawing import Drawing, Figures
 from steelyard.report.charts.heat import heat_drawings
 from steelyard.report.charts.latency import tail_drawings
 from steelyard.report.charts.latency_load import latency_load_drawing
-from steelyard.report.charts.panels import evenly
 from steelyard.report.charts.phases import REST, means_ns, phase_drawings, shown_phases
 from steelyard.report.charts.resources import resource_panels
 from steelyard.report.charts.trials import MOST_TRIALS, trial_drawings

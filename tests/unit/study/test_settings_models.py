@@ -15,8 +15,8 @@ from steelyard.study.ending import COUNTS
 from steelyard.study.lookup import WORKLOAD_FILES
 from steelyard.study.platform.settings import DRIVEN_SETTINGS
 from steelyard.study.platform.settings import SharedSettings as OfPlatforms
-from steelyard.study.service.settings import SERVICE_SETTINGS
-from steelyard.study.service.settings import SharedSettings as OfServices
+from steelyard.study.service.entry import SERVICE_SETTINGS
+from steelyard.study.service.entry import SharedSettings as OfServices
 from steelyard.study.settings import SettingsModel, model_mistakes
 from steelyard.study.workload.settings import ENGINE_SETTINGS, HttpSettings
 from steelyard.study.workload.settings import SharedSettings as OfWorkloads

@@ -12,12 +12,11 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.console import say
-from steelyard.cli.doctor.limits import limit_checks
 from steelyard.cli.doctor.machine import machine_checks
 from steelyard.cli.doctor.platform import MARKS, examine
 from steelyard.cli.doctor.readings import facts_now
 from steelyard.cli.doctor.resolution import read_margin, resolution_checks
-from steelyard.cli.doctor.rules import Check
+from steelyard.cli.doctor.rules import Check, limit_checks
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import ExitCode, SteelyardError

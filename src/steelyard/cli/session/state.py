@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from steelyard.judge.findings import ResponseFinding, WarningNote
 from steelyard.judge.stopping.interim import InterimWord, Look
+from steelyard.plan.budget import remaining_s
 from steelyard.plan.model import Plan, PlannedTrial
-from steelyard.plan.remaining import remaining_s
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.report.tables.interim import interim_table
 from steelyard.report.tables.table import Table

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+import numpy as np
 
 from steelyard.inference.carry_over import carry_over
 from steelyard.inference.diagnostics import Shape
 from steelyard.inference.estimate import Estimate, visits_to_decide
 from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
+from steelyard.judge.comparisons.comparison import Judged
 from steelyard.judge.comparisons.families import Comparison
 from steelyard.judge.comparisons.guardrails import CheckedGuardrail
 from steelyard.judge.kinds.verdict_notes import (
+    CapPossible,
     CarryOverFound,
     CarryOverPossible,
     EffectChanges,
@@ -28,9 +33,11 @@ from steelyard.judge.kinds.verdict_notes import (
     VerdictNote,
     Withheld,
 )
-from steelyard.judge.visits.series import Pair, Series
+from steelyard.judge.visits.series import Pair, Series, Visits
 
 _EXAGGERATED_BELOW_SDS = 2.5
+_IDLE = 0.5
+_ALIKE_LOG = 0.01
 _DIFFERENCES = (VerdictWord.FASTER, VerdictWord.SLOWER)
 
 
@@ -149,3 +156,24 @@ def _stopped_early(
     small = abs(found.ratio_log) < _EXAGGERATED_BELOW_SDS * found.noise_log
     if small and any(word in _DIFFERENCES for word in words):
         yield StoppedEarly(visits=len(series.visits), budget_visits=horizon)
+
+
+def cap_possible(judged: Judged, readings: Visits) -> CapPossible | None:
+    """A rate limit, the speed of a link or the pace of the generator: equal beside idle CPUs."""
+    found, series = judged.estimate(), judged.series.defined()
+    if judged.comparison.response.name != "throughput" or found is None:
+        return None
+    if VerdictWord.EQUIVALENT not in judged.words or abs(found.ratio_log) > _ALIKE_LOG:
+        return None
+    spread = max(float(np.std(series.values[arm])) for arm in (series.other, ~series.other))
+    used = [readings.cpu_ratio(visit) for visit in series.visits]
+    one, another = (_middle([u for u, m in zip(used, arm, strict=True) if m]) for arm in
+                    (~series.other, series.other))  # fmt: skip
+    if one is None or another is None or max(one, another) > _IDLE or spread > _ALIKE_LOG:
+        return None
+    return CapPossible(cpu_baseline=one, cpu_other=another, spread_log=spread)
+
+
+def _middle(used: Sequence[float | None]) -> float | None:
+    known = [each for each in used if each is not None]
+    return median(known) if known and len(known) == len(used) else None

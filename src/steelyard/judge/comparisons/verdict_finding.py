@@ -12,10 +12,9 @@ from steelyard.inference.estimate import Estimate, raw_ratio_log
 from steelyard.inference.own_memory import LAGS, own_memory
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
-from steelyard.judge.comparisons.caps import cap_possible
 from steelyard.judge.comparisons.comparison import Judged
 from steelyard.judge.comparisons.forecast import forecast
-from steelyard.judge.comparisons.notes import notes_on
+from steelyard.judge.comparisons.notes import cap_possible, notes_on
 from steelyard.judge.comparisons.withholding import veto
 from steelyard.judge.findings import DecidingLook, VerdictFinding
 from steelyard.judge.kinds.verdict_notes import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from steelyard.report.charts.conditions import Panels
 from steelyard.report.charts.drawing import Drawing
 from steelyard.report.charts.effect import effect_drawings
 from steelyard.report.charts.heat import heat_drawings
@@ -12,7 +13,6 @@ from steelyard.report.charts.influence import influence_drawings, pair_drawings
 from steelyard.report.charts.latency import tail_drawings
 from steelyard.report.charts.latency_load import latency_load_drawing
 from steelyard.report.charts.load import load_drawing
-from steelyard.report.charts.panels import Panels
 from steelyard.report.charts.phases import phase_drawings
 from steelyard.report.charts.resources import resource_panels
 from steelyard.report.charts.saturation import saturation_drawings

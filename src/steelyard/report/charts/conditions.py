@@ -1,13 +1,39 @@
-"""Conditions as labels beside marks: as short as they may be and still differ."""
+"""Charts of several conditions: drawings side by side, and labels beside marks.
+
+A label is as short as it may be and still differs from the others.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
+from steelyard.report.charts.drawing import Drawing
 from steelyard.report.view import View
 from steelyard.study.labels import Labels
 from steelyard.study.model import SCENARIO, WORKLOAD, Level
+
+MOST_CONDITIONS = 12
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True)
+class Panels:
+    """``condition`` is empty where there is but one."""
+
+    condition: str
+    drawings: tuple[Drawing, ...]
+
+
+def evenly(items: list[_Item], most: int = MOST_CONDITIONS) -> list[_Item]:
+    """All, or so many with the first and the last."""
+    last = len(items) - 1
+    if last < most:
+        return items
+    return [items[round(i * last / (most - 1))] for i in range(most)]
+
 
 Conditions = Mapping[str, Level]
 

@@ -10,8 +10,8 @@ from typing import Any
 import altair as alt
 
 from steelyard.judge.analyses.latency.findings import LatencyFinding
+from steelyard.report.charts.conditions import Panels, evenly
 from steelyard.report.charts.drawing import Drawing, Figures, Layer, colour_of, draw, inline_data
-from steelyard.report.charts.panels import Panels, evenly
 from steelyard.report.charts.time_axes import time_channel, time_label
 from steelyard.report.view import View
 

@@ -8,6 +8,7 @@ from typing import Any
 import altair as alt
 
 from steelyard.judge.analyses.resources.findings import ResourceFinding, ResourceName
+from steelyard.report.charts.conditions import Panels, evenly
 from steelyard.report.charts.drawing import (
     BAND,
     MUTED,
@@ -19,7 +20,6 @@ from steelyard.report.charts.drawing import (
     inline_data,
     system_colours,
 )
-from steelyard.report.charts.panels import Panels, evenly
 from steelyard.report.figures import Scale, counted, scale_for, significant
 from steelyard.report.view import View
 

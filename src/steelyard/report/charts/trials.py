@@ -12,7 +12,7 @@ import altair as alt
 
 from steelyard.judge.findings import TrendFinding
 from steelyard.report.charts.axes import effect_ticks, labelled_axis, log_axis
-from steelyard.report.charts.conditions import condition_labels
+from steelyard.report.charts.conditions import condition_labels, evenly
 from steelyard.report.charts.drawing import (
     FONT,
     INK,
@@ -26,7 +26,6 @@ from steelyard.report.charts.drawing import (
     system_colours,
     system_shapes,
 )
-from steelyard.report.charts.panels import evenly
 from steelyard.report.figures import Scale, counted, scale_for, significant
 from steelyard.report.view import View
 from steelyard.report.vocabulary import primary_response

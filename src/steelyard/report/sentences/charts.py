@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from steelyard.report.charts.panels import MOST_CONDITIONS
+from steelyard.report.charts.conditions import MOST_CONDITIONS
 from steelyard.report.figures import counted, listed
 from steelyard.report.view import View
 from steelyard.report.vocabulary import primary_response

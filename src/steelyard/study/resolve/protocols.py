@@ -10,7 +10,7 @@ from steelyard.study.file.complaints import Complaints, nearest
 from steelyard.study.file.source import Where
 from steelyard.study.lookup import known_service, known_workload, spoken
 from steelyard.study.model import ServiceSpec, SystemSpec, WorkloadSpec
-from steelyard.study.service.settings import SharedSettings as ServiceSettings
+from steelyard.study.service.entry import SharedSettings as ServiceSettings
 from steelyard.study.workload.entry import Workload
 from steelyard.study.workload.settings import AS_SERVICE, SharedSettings
 

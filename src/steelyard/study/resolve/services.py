@@ -13,8 +13,7 @@ from steelyard.study.file.source import Where
 from steelyard.study.lookup import SERVICE_FILES, known_service
 from steelyard.study.model import ServiceSpec, SystemSpec, TrialsSpec
 from steelyard.study.resolve.settings import read_settings
-from steelyard.study.service.entry import Service
-from steelyard.study.service.settings import SharedSettings
+from steelyard.study.service.entry import Service, SharedSettings
 
 
 def resolve_service(part: ServicePart, where: Where, complaints: Complaints) -> ServiceSpec:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from steelyard.study.declared.setting import Entry, Setting
+from steelyard.study.settings import SettingsModel
 
 Words = tuple[str, ...]
 When = dict[str, Words]
@@ -183,3 +184,27 @@ class Service(Part):
     """Which of these limits a load can be held against before it runs, by what they count."""
     runs: bool = True
     """`false`: known, and not run by this version."""
+
+
+class SharedSettings(SettingsModel):
+    """What a service may have whatever it serves; ``None`` where it has no such setting."""
+
+    tls: str | None = None
+    seed: int | None = None
+    speaks: tuple[str, ...] | None = None
+    """The protocols of a server that runs already."""
+    store: str | None = None
+    sync: str | None = None
+
+
+class ExternalSettings(SettingsModel):
+    """A server that runs already."""
+
+    address: str
+    speaks: tuple[str, ...]
+    listeners: dict[str, str] | None = None
+    tls: str
+
+
+SERVICE_SETTINGS: dict[str, type[SettingsModel]] = {"external": ExternalSettings}
+"""The settings of each service that is not started by its file, by name."""

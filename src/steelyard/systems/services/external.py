@@ -7,7 +7,7 @@ import socket
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.study.model import ServiceSpec
-from steelyard.study.service.settings import ExternalSettings
+from steelyard.study.service.entry import ExternalSettings
 from steelyard.systems.services.running import RunningService
 
 REACH_S = 5.0

@@ -12,8 +12,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.site import Site, filled
 from steelyard.study.declared.conditions import holds
 from steelyard.study.model import ServiceSpec
-from steelyard.study.service.entry import Service
-from steelyard.study.service.settings import SharedSettings
+from steelyard.study.service.entry import Service, SharedSettings
 from steelyard.systems.services import certificate, content
 from steelyard.systems.services.site import refuse_closed
 

@@ -18,8 +18,7 @@ from steelyard.study.declared.conditions import holds
 from steelyard.study.lookup import service_of
 from steelyard.study.model import ServiceSpec
 from steelyard.study.resolve.settings import defaults_of, read_value
-from steelyard.study.service.entry import Process, Service
-from steelyard.study.service.settings import SharedSettings
+from steelyard.study.service.entry import Process, Service, SharedSettings
 from steelyard.systems.services import certificate, ports
 from steelyard.systems.services.alias import SOCKET_PATH_BYTES, Alias, shortened
 from steelyard.systems.services.command import command_line

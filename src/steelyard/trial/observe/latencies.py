@@ -18,6 +18,7 @@ from steelyard.records.missing import (
     TooFewTimes,
     TurnedAway,
 )
+from steelyard.records.schema import Distribution
 
 _OF_OPERATIONS = ("response", "service_time")
 _LATENCIES = {"response": "response", "service_time": "service", "lateness": "lateness"}
@@ -25,6 +26,13 @@ _SHARE_ABOVE = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001,
 _SAMPLES_ABOVE = 10
 _ROUNDING = 1e-9
 _NONE_DUE = Reason(kind="no_operation_due")
+_PARTS = {
+    "connect": "phase.connect",
+    "processing": "processing",
+    "waiting": "phase.ttfb",
+    "total": "response",
+}
+_OF_CONNECTIONS = ("connect", "processing")
 
 
 def failed_share(load: LoadResult) -> Reading:
@@ -160,3 +168,29 @@ def _figure(latency: Latency | None, figure: str) -> Reading:
 
 def _too_few(figure: str) -> TooFewTimes:
     return TooFewTimes(figure=figure, needed=round(_SAMPLES_ABOVE / _SHARE_ABOVE[figure]))
+
+
+def distributions_of(load: LoadResult) -> dict[str, Distribution]:
+    """Whole distributions for the record, so that a report can show them: the parts of a request.
+
+    Connecting and what follows only where each has a connection.
+    """
+    connects = load.latency_ns.get("processing")
+    parts = _PARTS if connects is not None and connects.count else _without_connections()
+    found = {}
+    for name, source in parts.items():
+        latency = load.latency_ns.get(source)
+        if latency is None or latency.mean is None or latency.min is None or latency.max is None:
+            continue
+        found[name] = Distribution(
+            count=latency.count,
+            min_ns=latency.min,
+            mean_ns=latency.mean,
+            max_ns=latency.max,
+            hdr_v2_b64=latency.hdr_v2_b64,
+        )
+    return found if "total" in found else {}
+
+
+def _without_connections() -> dict[str, str]:
+    return {name: source for name, source in _PARTS.items() if name not in _OF_CONNECTIONS}

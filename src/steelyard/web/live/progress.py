@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from steelyard.plan.budget import remaining_s
 from steelyard.plan.model import Cell, Plan
-from steelyard.plan.remaining import remaining_s
 from steelyard.records.events import (
     AttemptFinished,
     AttemptStarted,
