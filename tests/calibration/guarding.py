@@ -19,11 +19,11 @@ from steelyard.judge.comparisons.families import comparisons
 from steelyard.judge.visits.readings import Readings
 from steelyard.records.schema import Measured
 from steelyard.study import workload_study
-from steelyard.study.model import GuardSpec
+from steelyard.study.model import GuardrailSpec
 
 AHEAD_LOG = math.log(1.087)
-TAIL = GuardSpec(name="p99", label="p99", unit="ns", direction="lower", margin=0.25)
-FAILURES = GuardSpec(
+TAIL = GuardrailSpec(name="p99", label="p99", unit="ns", direction="lower", margin=0.25)
+FAILURES = GuardrailSpec(
     name="errors", label="errors", unit="ratio", direction="lower", margin=0.001, absolute=True
 )
 _OPERATIONS = 20_000
@@ -36,7 +36,7 @@ class Guarding:
     the variance of a failure that its visit makes; ``noise`` is that of the rate.
     """
 
-    guard: GuardSpec
+    guard: GuardrailSpec
     times: float
     noise: str = "independent 2 %"
     clustered: float = 0.0

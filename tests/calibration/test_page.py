@@ -27,7 +27,7 @@ def test_every_goal_has_a_row_and_what_was_not_run_says_so(
     assert all(row.endswith(f"| {Standing.NOT_MEASURED} |") for row in rows)
 
 
-def test_cells_of_an_earlier_judge_are_told(
+def test_cells_of_an_earlier_judge_are_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     store = Store("G22", tmp_path)

@@ -8,14 +8,14 @@ from tests.calibration.races import EQUAL, UNLIKE, Race, cases, false_difference
 
 
 @pytest.mark.parametrize("freed", [0.0, 0.06])
-def test_a_slice_of_races_calls_equal_systems_different_in_five_percent_at_most(
+def test_a_slice_of_eliminations_calls_equal_systems_different_in_five_percent_at_most(
     freed: float,
 ) -> None:
     race = Race("independent 2 %", UNLIKE, 40, freed)
     assert all(wrong <= most_allowed(race.studies) for wrong in false_differences(race))
 
 
-def test_a_race_saves_the_visits_of_those_that_have_left() -> None:
+def test_an_elimination_saves_the_visits_of_those_that_have_left() -> None:
     early, none = Race("independent 2 %", UNLIKE, 20), Race("independent 2 %", EQUAL, 20)
     false_differences(early)
     false_differences(none)
@@ -24,7 +24,7 @@ def test_a_race_saves_the_visits_of_those_that_have_left() -> None:
 
 @pytest.mark.validate
 @pytest.mark.parametrize("race", cases(500), ids=lambda race: race.name)
-def test_five_hundred_races_call_equal_systems_different_in_five_percent_at_most(
+def test_five_hundred_eliminations_call_equal_systems_different_in_five_percent_at_most(
     race: Race,
 ) -> None:
     assert all(wrong <= most_allowed(race.studies) for wrong in false_differences(race))

@@ -73,7 +73,7 @@ def test_a_large_slow_part_of_one_system_is_taken_for_a_difference_and_noted() -
 
 
 @pytest.mark.extended
-def test_a_verdict_that_is_asked_of_all_visits_again_is_seen_to_be_taken_back() -> None:
+def test_a_verdict_that_is_asked_of_all_visits_again_is_seen_to_be_undone() -> None:
     shipped = withdrawn(WARNED, 0, STUDIES)
     assert shipped.counts["decided"] > 0
     assert shipped.counts["taken back"] == 0
@@ -98,7 +98,7 @@ def _kept(store: Store, cell: str, tally: Tally, **about: object) -> None:
     result.stops.update({8: tally.studies})
 
 
-def test_one_estimate_outside_and_one_verdict_taken_back_are_not_reached(
+def test_one_estimate_outside_and_one_verdict_undone_are_not_reached(
     tmp_path: Path,
 ) -> None:
     store, looks = Store("G23", tmp_path), {f"{w} {LOOKS[0]}": 900 for w in ("looks", "held")}

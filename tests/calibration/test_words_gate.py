@@ -18,17 +18,19 @@ AT_MARGIN = [case for case in guarding.CASES if case.times == 1][:1]
 
 
 @pytest.mark.parametrize("case", AT_MARGIN, ids=lambda case: case.name)
-def test_a_system_worse_by_the_guarded_margin_is_seldom_faster(case: guarding.Guarding) -> None:
+def test_a_system_worse_by_the_margin_of_a_guardrail_is_seldom_faster(
+    case: guarding.Guarding,
+) -> None:
     said = guarded(case, 0, STUDIES)
     assert said.counts["faster"] <= most_allowed(STUDIES)
 
 
-def test_a_system_far_worse_in_what_is_guarded_is_a_trade_off() -> None:
+def test_a_system_far_worse_in_a_guardrail_is_a_trade_off() -> None:
     case = next(case for case in guarding.CASES if case.times == 3)
     assert guarded(case, 0, STUDIES).counts["trade_off"] >= STUDIES - 2
 
 
-def test_a_guard_that_holds_forbids_nothing() -> None:
+def test_a_guardrail_that_holds_forbids_nothing() -> None:
     case = next(case for case in guarding.CASES if case.times == 0)
     assert guarded(case, 0, STUDIES).counts["faster"] >= STUDIES - 2
 
@@ -60,11 +62,11 @@ def test_percentiles_without_a_value_make_no_difference_of_equals() -> None:
     assert told.counts["wrong"] <= most_allowed(STUDIES)
 
 
-def test_a_family_of_equal_systems_in_a_race_is_seldom_told_apart() -> None:
+def test_a_family_of_equal_systems_in_an_elimination_is_seldom_distinguished() -> None:
     assert false_families(Race("AR(1) 0.9", EQUAL, STUDIES, family=True)) <= most_allowed(STUDIES)
 
 
-def test_a_canary_that_hears_the_machine_decides_sooner() -> None:
+def test_a_reference_kernel_that_measures_the_machine_decides_sooner() -> None:
     cells = [Cell("bimodal 6 %", effect=MARGIN, canary=canary) for canary in (False, True)]
     stops = [
         sum(each.at or cell.horizon for each in judged(drawn(cell, 0, STUDIES), cell.horizon))
@@ -73,7 +75,7 @@ def test_a_canary_that_hears_the_machine_decides_sooner() -> None:
     assert stops[1] < stops[0]
 
 
-def test_what_a_canary_hears_is_the_machine_and_not_the_visit() -> None:
+def test_what_a_reference_kernel_measures_is_the_machine_and_not_the_visit() -> None:
     batch = drawn(Cell("bimodal 6 %", canary=True, horizon=200, paths=100), 0, 1)
     assert batch.canary is not None
     heard = batch.canary[0, :, 0]

@@ -154,7 +154,7 @@ def test_the_authors_note_goes_into_its_section_and_may_be_edited_in_the_run(
     assert "As seen in autumn." in article
 
 
-def test_a_report_for_publication_goes_elsewhere_and_names_nobody(
+def test_a_report_for_publication_goes_elsewhere_and_names_no_one(
     after_a_run: Steelyard, finished: Finished
 ) -> None:
     refused = after_a_run.run("report", "results/tiny", "--anonymous")

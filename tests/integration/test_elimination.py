@@ -70,7 +70,7 @@ def test_a_decided_system_is_passed_over_and_the_order_of_the_others_kept(
 
 
 @pytest.mark.extended
-def test_an_interrupted_race_goes_on_with_those_that_are_in_it(steelyard: Steelyard) -> None:
+def test_an_interrupted_elimination_goes_on_with_those_that_are_in_it(steelyard: Steelyard) -> None:
     (steelyard.folder / "study.yaml").write_text(STUDY, encoding="utf-8")
     results = steelyard.folder / "results" / "race"
 

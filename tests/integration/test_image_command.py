@@ -53,7 +53,7 @@ def test_an_unknown_recipe_is_named_with_those_that_are_there() -> None:
     assert "#image-cannot-be-built" in result.output
 
 
-def test_mistakes_in_a_recipe_are_told_with_line_and_column(tmp_path: Path) -> None:
+def test_mistakes_in_a_recipe_are_reported_with_line_and_column(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("summary: x\ninit: sysv\n", encoding="utf-8")
     result = say("build", str(file))

@@ -40,7 +40,7 @@ RECIPE = "summary: Never built.\nkind: guest\ninit: engine\nvariant: essential\n
     ],
     ids=["podman", "qemu", "nspawn"],
 )
-def test_an_image_that_is_missing_is_told_before_any_trial(
+def test_an_image_that_is_missing_is_reported_before_any_trial(
     steelyard: Steelyard, place: str, missing: str, hint: str
 ) -> None:
     text = STUDY.replace("{PLACE}", place)

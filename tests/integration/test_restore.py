@@ -63,7 +63,7 @@ def test_a_run_that_others_may_write_to_is_not_acted_on(steelyard: Steelyard) ->
     assert one.exists()
 
 
-def test_a_machine_that_is_unknown_keeps_its_changes_and_the_others_are_taken_back(
+def test_a_machine_that_is_unknown_keeps_its_changes_and_the_others_are_undone(
     steelyard: Steelyard,
 ) -> None:
     one = made(steelyard.folder, "1")
@@ -79,7 +79,7 @@ def test_a_machine_that_is_unknown_keeps_its_changes_and_the_others_are_taken_ba
     assert not one.exists()
 
 
-def test_all_runs_are_put_right_and_one_that_is_damaged_keeps_no_other(
+def test_all_runs_are_restored_and_one_that_is_damaged_keeps_no_other(
     steelyard: Steelyard,
 ) -> None:
     one, two = made(steelyard.folder, "1"), made(steelyard.folder, "3")

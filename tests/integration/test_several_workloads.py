@@ -136,7 +136,7 @@ LOST = (
 
 
 @pytest.mark.extended
-def test_a_workload_of_which_nothing_comes_leaves_and_the_others_go_on(
+def test_a_workload_that_is_futile_leaves_and_the_others_go_on(
     steelyard: Steelyard,
 ) -> None:
     steelyard.folder.joinpath("lost.yaml").write_text(LOST, encoding="utf-8")

@@ -64,7 +64,7 @@ def test_a_trial_that_fails_has_all_systems_prepared_anew(steelyard: Steelyard) 
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
-def test_what_stayed_up_is_taken_back_when_the_session_ends_early(
+def test_what_stayed_up_is_undone_when_the_session_ends_early(
     steelyard: Steelyard, sent: signal.Signals
 ) -> None:
     write_study(steelyard, LONG_WINDOWS)

@@ -161,7 +161,7 @@ metrics:
 """
 
 
-def test_a_tool_on_the_generator_is_told_where_the_service_is_and_how_hard(
+def test_a_tool_on_the_generator_gets_the_address_of_the_service_and_the_load(
     steelyard: Steelyard,
 ) -> None:
     (steelyard.folder / "asking.yaml").write_text(ASKING, encoding="utf-8")

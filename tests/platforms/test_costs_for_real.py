@@ -117,7 +117,7 @@ def test_a_native_system_runs_on_the_processors_that_it_declares_and_needs_no_ro
         place.down()
 
 
-def test_a_limit_that_something_else_took_back_is_found_before_the_next_trial(
+def test_a_limit_that_something_else_undid_is_found_before_the_next_trial(
     host_machine: Host, undo: UndoLog, name: str, tmp_path: Path
 ) -> None:
     need("ip", root=True)

@@ -105,7 +105,7 @@ def test_a_filesystem_that_the_kernel_lacks_is_not_available_here(
         prepare(host_machine, disks, plan(tmp_path, filesystem=filesystem), undo)
 
 
-def test_a_step_that_fails_takes_back_those_before_it(
+def test_a_step_that_fails_undoes_those_before_it(
     host_machine: Host, undo: UndoLog, disks: list[AttachedDisk], tmp_path: Path
 ) -> None:
     with pytest.raises(SystemFailure, match="mount"):
@@ -115,7 +115,7 @@ def test_a_step_that_fails_takes_back_those_before_it(
     assert undo.pending() == []
 
 
-def test_what_a_tool_complains_of_is_told_and_not_its_usage(
+def test_what_a_tool_complains_of_is_reported_and_not_its_usage(
     host_machine: Host, undo: UndoLog, disks: list[AttachedDisk], tmp_path: Path
 ) -> None:
     need("mkfs.xfs")
@@ -145,7 +145,7 @@ def test_caches_are_dropped_once_where_two_agents_share_a_kernel(host_machine: H
 
 
 @pytest.mark.skipif(shutil.which("mkfs.ext4") is None, reason="needs mkfs.ext4")
-def test_options_of_mkfs_are_heard(
+def test_options_of_mkfs_are_read(
     host_machine: Host, undo: UndoLog, disks: list[AttachedDisk], tmp_path: Path
 ) -> None:
     prepared = prepare(host_machine, disks, plan(tmp_path, mkfs_options="-b 1024"), undo)

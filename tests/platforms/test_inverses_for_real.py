@@ -64,7 +64,7 @@ def attached(image: Path) -> bool:
     return bool(run("losetup", "--associated", image))
 
 
-def test_all_of_it_is_taken_back_in_order_and_twice_does_no_harm(
+def test_all_of_it_is_undone_in_order_and_twice_does_no_harm(
     host: Host, image: Path, mounted: tuple[str, Path]
 ) -> None:
     device, place = mounted

@@ -28,7 +28,7 @@ def inside(host: Host, path: str, *argv: str) -> str:
     return told(host, "nsenter", f"--net={path}", *argv)
 
 
-def test_two_seats_reach_each_other_and_the_bridge(
+def test_two_addresses_reach_each_other_and_the_bridge(
     network: NamespaceNetwork, host_machine: Host, name: str
 ) -> None:
     network.up()

@@ -58,7 +58,7 @@ def place(tmp_path: Path, name: str, loop: LoopDevice) -> Place:
     return Place(name, str(tmp_path), (loop.device,))
 
 
-def test_several_settings_hold_and_are_taken_back(
+def test_several_settings_hold_and_are_undone(
     host_machine: Host, undo: UndoLog, place: Place, loop: LoopDevice
 ) -> None:
     queue = Path("/sys/block", loop.name, "queue")
@@ -88,7 +88,7 @@ def test_a_ratio_comes_back_although_bytes_took_its_place(
     revert_settings(host_machine, ratio, undo)
 
 
-def test_a_level_that_does_not_take_is_named_and_all_before_it_is_taken_back(
+def test_a_level_that_does_not_take_is_named_and_all_before_it_is_undone(
     host_machine: Host, undo: UndoLog, place: Place
 ) -> None:
     before = told(SWAPPINESS)
@@ -203,7 +203,7 @@ def test_a_profile_of_a_users_own_holds_and_every_value_comes_back(
     assert not (tmp_path / "tuned").exists()
 
 
-def test_a_profile_that_runs_a_script_is_refused_where_nobody_could_take_it_back(
+def test_a_profile_that_runs_a_script_is_refused_where_no_one_could_take_it_back(
     host_machine: Host, undo: UndoLog, place: Place
 ) -> None:
     need("tuned", "tuned-adm", "unshare")

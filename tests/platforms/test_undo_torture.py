@@ -42,14 +42,12 @@ def test_what_a_killed_session_leaves_is_seen_before_it_is_restored(tmp_path: Pa
 
 
 @pytest.mark.parametrize("number", range(INSTANTS_HERE))
-def test_a_kill_here_leaves_nothing_that_restore_does_not_take_back(
-    tmp_path: Path, number: int
-) -> None:
+def test_a_kill_here_leaves_nothing_that_restore_does_not_undo(tmp_path: Path, number: int) -> None:
     survive(Session(tmp_path, "local", seed_of(f"here {number}")), VICTIMS[number % 3])
 
 
 @pytest.mark.parametrize("number", range(INSTANTS_OF_A_STUDY))
-def test_a_kill_of_a_real_session_leaves_nothing_that_restore_does_not_take_back(
+def test_a_kill_of_a_real_session_leaves_nothing_that_restore_does_not_undo(
     tmp_path: Path, number: int
 ) -> None:
     victims: tuple[Victim, ...] = ("controller", "both")
@@ -59,7 +57,7 @@ def test_a_kill_of_a_real_session_leaves_nothing_that_restore_does_not_take_back
 
 
 @pytest.mark.parametrize("number", range(INSTANTS_FAR))
-def test_a_kill_far_away_leaves_nothing_that_restore_does_not_take_back(
+def test_a_kill_far_away_leaves_nothing_that_restore_does_not_undo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     with Sshd(tmp_path / "sshd").running(monkeypatch):

@@ -54,7 +54,7 @@ def studies(draw: st.DrawFn) -> Study:
 
 
 @given(seed=SEEDS, visits=st.integers(0, 300))
-def test_the_coin_never_leads_by_more_than_two(seed: int, visits: int) -> None:
+def test_the_assignment_never_leads_by_more_than_two(seed: int, visits: int) -> None:
     coin = design.assignment(seed, ("a", "b"), "big_stick", visits)
     leads = accumulate(1 if system == "a" else -1 for system in coin)
     assert all(abs(lead) <= 2 for lead in leads)
@@ -67,7 +67,7 @@ def test_each_pair_of_visits_holds_both_systems(seed: int, visits: int) -> None:
 
 
 @given(seed=SEEDS, systems=st.integers(2, 6), few=st.integers(0, 60), more=st.integers(0, 60))
-def test_a_longer_coin_begins_like_a_shorter_one(
+def test_a_longer_assignment_begins_like_a_shorter_one(
     seed: int, systems: int, few: int, more: int
 ) -> None:
     names = tuple(f"s{i}" for i in range(systems))
@@ -118,7 +118,7 @@ def test_trials_and_visits_are_numbered_from_one_without_gaps(study: Study, seed
 
 @settings(max_examples=40, deadline=None)
 @given(study=studies(), seed=SEEDS)
-def test_the_rest_of_the_coin_continues_the_run(study: Study, seed: int) -> None:
+def test_the_rest_of_the_assignment_continues_the_run(study: Study, seed: int) -> None:
     plan = make_plan(study, seed)
     count = len(plan.visits)
     assert len(plan.assignment) == 2 * count

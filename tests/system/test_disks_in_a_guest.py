@@ -45,7 +45,7 @@ def test_every_layout_bears_every_filesystem_and_leaves_no_trace(
         assert probed.stdout == ""
 
 
-def test_a_stopped_session_leaves_an_array_that_its_inverses_take_back(
+def test_a_stopped_session_leaves_an_array_that_its_inverses_undo(
     guest_bench: Bench, guest: Platform, disks: list[AttachedDisk]
 ) -> None:
     host = guest.host()

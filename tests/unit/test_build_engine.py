@@ -43,7 +43,7 @@ def test_a_compiler_that_links_is_all_that_is_asked_for_besides_rust(path: Path)
     assert check(path).returncode == 0
 
 
-def test_a_machine_without_a_compiler_is_told_which_package_has_one(path: Path) -> None:
+def test_a_machine_without_a_compiler_is_refused_with_the_package_that_has_one(path: Path) -> None:
     assert "apt install gcc libc6-dev" in refusal(path)
 
 
@@ -52,7 +52,7 @@ def test_a_compiler_without_the_files_of_the_c_library_is_refused(path: Path) ->
     assert "libc6-dev" in refusal(path)
 
 
-def test_a_machine_without_rust_is_told_where_it_is_from(path: Path) -> None:
+def test_a_machine_without_rust_is_refused_with_the_place_to_get_it(path: Path) -> None:
     (path / "cargo").unlink()
     assert "rustup" in refusal(path)
 

@@ -56,7 +56,7 @@ trials: {margin: 5 %}
 """
 
 
-def test_limits_of_servers_are_told_and_held_against_the_load(tmp_path: Path) -> None:
+def test_limits_of_servers_are_reported_and_held_against_the_load(tmp_path: Path) -> None:
     study = tmp_path / "study.yaml"
     study.write_text(STUDY)
     told = list(limit_checks(read_runnable_study(study)))
@@ -68,13 +68,13 @@ def test_limits_of_servers_are_told_and_held_against_the_load(tmp_path: Path) ->
     assert told[0].advice == "further connections are refused with 421; set `service: {clients: 4}`"
 
 
-def test_the_margin_is_told_once_by_both_of_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_margin_is_reported_once_by_both_of_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resolution, "noise_at_rest", lambda *_: [])
     [told] = resolution.resolution_checks(cast("Host", None), Path(), 0.2)
     assert told.seen == "20 % (0.833 to 1.2 times, -16.7 % to +20 %)"
 
 
-def test_servers_without_limits_are_told_to_have_none(tmp_path: Path) -> None:
+def test_servers_without_limits_are_reported_to_have_none(tmp_path: Path) -> None:
     study = tmp_path / "study.yaml"
     study.write_text(STUDY.replace("{use: vsftpd, clients: 2, per_address: 9}", "{use: vsftpd}"))
     [told] = limit_checks(read_runnable_study(study))
@@ -104,7 +104,7 @@ def test_a_guest_and_a_container_are_seen(facts: Facts, told: str | None) -> Non
     assert virtual({f"virtualization.{name}": value for name, value in facts.items()}) == told
 
 
-def test_other_load_is_told_for_each_processor_and_noted_from_half_a_processor_on() -> None:
+def test_other_load_is_reported_for_each_processor_and_noted_from_half_a_processor_on() -> None:
     busy = load_check(14.0, 2)
     assert busy.grade == "note"
     assert busy.seen == "14.0 on average in the last minute, 7.0 for each of 2 processors"
@@ -199,7 +199,7 @@ def test_readings_without_a_value_are_left_out() -> None:
     }
 
 
-def test_versions_of_tools_are_told() -> None:
+def test_versions_of_tools_are_reported() -> None:
     told = {check.name: check.seen for check in machine_checks(QUIET | {"tool.fio": "fio-3.33"})}
     assert told["fio"] == "fio-3.33"
 

@@ -70,13 +70,13 @@ def test_rows_are_judged_in_their_order_wherever_they_stand_in_the_file(tmp_path
     assert judged(tmp_path, turned)[0] == judged(tmp_path, EXAMPLE)[0]
 
 
-def test_semicolons_and_columns_that_nobody_asked_for_are_read(tmp_path: Path) -> None:
+def test_semicolons_and_columns_that_no_one_asked_for_are_read(tmp_path: Path) -> None:
     header, *rows = EXAMPLE.splitlines()
     text = "\n".join([f"{header};note", *(f'{row};"a; b"' for row in rows)]).replace(",", ";")
     assert judged(tmp_path, text)[0] == judged(tmp_path, EXAMPLE)[0]
 
 
-def test_an_order_that_nobody_drew_is_judged_with_what_is_lost(tmp_path: Path) -> None:
+def test_an_order_that_no_one_drew_is_judged_with_what_is_lost(tmp_path: Path) -> None:
     systems = ["old"] * 10 + ["new"] * 10
     values = [100 + i % 3 for i in range(10)] + [130 + i % 3 for i in range(10)]
     rows = [f"{i},{s},{v}" for i, (s, v) in enumerate(zip(systems, values, strict=True))]
@@ -103,7 +103,7 @@ def test_an_order_that_nobody_drew_is_judged_with_what_is_lost(tmp_path: Path) -
         (("1,new,8651", "1,,8651"), "2:3", "no `system`"),
     ],
 )
-def test_a_mistake_in_the_file_is_told_with_its_place(
+def test_a_mistake_in_the_file_is_reported_with_its_place(
     tmp_path: Path, change: tuple[str, str], place: str, said: str
 ) -> None:
     _, complaint = judged(tmp_path, EXAMPLE.replace(*change), code=2)
@@ -134,7 +134,7 @@ def test_a_mistake_on_the_command_line_is_not_laid_to_the_file(
     assert "trials.csv" not in complaint
 
 
-def test_an_order_that_nobody_drew_is_told_as_judged_once(tmp_path: Path) -> None:
+def test_an_order_that_no_one_drew_is_reported_as_judged_once(tmp_path: Path) -> None:
     out, _ = judged(tmp_path, EXAMPLE, "--design", "none")
     assert "judged once" in out
     for untrue in ("valid at", "early stops", "would decide"):
@@ -152,7 +152,7 @@ def test_rows_of_one_order_are_one_visit_at_several_loads() -> None:
     assert found.numbers("order") == [visit for visit in range(8) for _ in range(2)]
 
 
-def test_every_number_that_is_none_is_told_at_once() -> None:
+def test_every_number_that_is_none_is_reported_at_once() -> None:
     text = "order,system,response\n1,a,x\n2,b,\n3,a,nan"
     with pytest.raises(StudyError) as refused:
         parse_trials(text, Path("t.csv"), "response").numbers("response")
@@ -174,7 +174,7 @@ def test_quotes_hold_separators_and_blanks_around_fields_do_not_count(
     assert [field.text for field in found] == fields
 
 
-def test_an_empty_file_is_told() -> None:
+def test_an_empty_file_is_reported() -> None:
     with pytest.raises(StudyError):
         parse_trials("\n\n", Path("t.csv"), "response")
 

@@ -43,7 +43,7 @@ def test_a_service_that_is_not_there_is_answered() -> None:
     assert "did you mean `nginx`?" in output("show", "ngins", code=2)
 
 
-def test_a_right_file_of_ones_own_is_told_so_and_shown(tmp_path: Path) -> None:
+def test_a_right_file_of_ones_own_is_confirmed_and_shown(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(GOOD, encoding="utf-8")
     assert "good; it speaks http and has 1 setting\n" in output("check", str(file))

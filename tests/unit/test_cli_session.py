@@ -147,7 +147,7 @@ def test_without_a_terminal_there_is_a_line_for_each_trial_and_each_look(told: l
     assert "\x1b" not in "".join(told)
 
 
-def test_a_warning_is_told_once_by_kind_and_then_counted(told: list[str]) -> None:
+def test_a_warning_is_reported_once_by_kind_and_then_counted(told: list[str]) -> None:
     steal = TrialWarning(kind=WarningKind.STEAL, figures={"steal_ratio": 0.25})
     swapped = TrialWarning(kind=WarningKind.SWAPPED)
     shown = Display(STUDY)
@@ -204,7 +204,7 @@ def test_a_reader_that_has_gone_does_not_end_the_session(
         watched(Display(STUDY, None, events, quiet=True))
 
 
-def test_failures_are_told_with_what_to_do(
+def test_failures_are_reported_with_what_to_do(
     told: list[str], failing: Callable[[], TrialRecord]
 ) -> None:
     shown = Display(STUDY)

@@ -49,7 +49,7 @@ def test_a_recorded_output_is_shown_as_it_would_be_read() -> None:
     assert "fio.latency.p999  missing: fewer than the 10,000 operations" in shown
 
 
-def test_an_output_that_is_not_understood_names_each_metric(tmp_path: Path) -> None:
+def test_an_output_that_is_not_parsed_names_each_metric(tmp_path: Path) -> None:
     cut = tmp_path / "cut.txt"
     cut.write_text('{"jobs": [', encoding="utf-8")
     shown = output("check", "fio", "--output", f"report={cut}", code=3)
@@ -71,7 +71,7 @@ def test_an_output_or_setting_that_is_not_there_is_a_wrong_command_line(
     assert told in output("check", "fio", *words, code=2)
 
 
-def test_an_output_that_is_no_text_is_told(tmp_path: Path) -> None:
+def test_an_output_that_is_no_text_is_reported(tmp_path: Path) -> None:
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe")
     assert "binary is not text" in output("check", "fio", "--output", str(binary), code=3)
@@ -90,7 +90,7 @@ def test_the_file_of_the_guide_is_right_and_drives_the_study_of_the_guide(tmp_pa
     assert one.workload.text == FILES[0]
 
 
-def test_a_study_whose_window_the_tool_cannot_be_told_is_refused(tmp_path: Path) -> None:
+def test_a_study_whose_window_the_tool_cannot_be_given_is_refused(tmp_path: Path) -> None:
     (tmp_path / "workloads").mkdir()
     (tmp_path / "workloads" / "openssl-speed.yaml").write_text(FILES[0], encoding="utf-8")
     file = tmp_path / "study.yaml"

@@ -163,5 +163,5 @@ def test_a_level_of_nothing_needs_no_unit() -> None:
         (0.99, "99 % (0.503 to 1.99 times, -49.7 % to +99 %)"),
     ],
 )
-def test_a_margin_is_told_by_both_of_its_bounds(margin_ratio: float, text: str) -> None:
+def test_a_margin_is_reported_by_both_of_its_bounds(margin_ratio: float, text: str) -> None:
     assert units.format_margin(margin_ratio) == text

@@ -61,7 +61,13 @@ OLD_NAMES = {
     "docs/reference/workload-file.md": {"warms_up", "holds_places"},
 }
 """Pages that say how an older spelling is read."""
-PATTERN = re.compile(rf"(?<![\w./-])(?:{'|'.join(BANNED)})(?![\w/-])", re.IGNORECASE)
+WORDS = "|".join(BANNED)
+PATTERN = re.compile(rf"(?<![\w./-])(?:{WORDS})(?![\w/-])", re.IGNORECASE)
+IN_IDENTIFIER = re.compile(rf"(?<!\w)(?:{WORDS})(?!\w)", re.IGNORECASE)
+IDENTIFIER = re.compile(r"\w*_\w*|\w*[a-z0-9][A-Z]\w*")
+OTHERS_NAMES = {"MutexGuard", "TypeGuard"}
+KEPT_KINDS = {"output_not_understood", "OUTPUT_NOT_UNDERSTOOD"}
+"""Kinds in records, whose spelling belongs to their version."""
 SUFFIXES = {".md", ".py", ".yaml", ".json", ".toml", ".rs", ".css", ".j2", ".html"}
 NOT_OURS = (
     "docs/examples/",  # reports as they were made
@@ -81,14 +87,49 @@ def _texts() -> Iterator[Path]:
                 yield path
 
 
+def _in_identifiers(line: str) -> Iterator[str]:
+    """Identifiers with such a word among those that underscores and capitals set apart."""
+    for found in IDENTIFIER.finditer(line):
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", found.group()).replace("_", " ")
+        if IN_IDENTIFIER.search(words) and found.group() not in OTHERS_NAMES | KEPT_KINDS:
+            yield found.group()
+
+
+def _found(line: str) -> Iterator[str]:
+    yield from (hit.group() for hit in PATTERN.finditer(line))
+    yield from _in_identifiers(line)
+
+
+@pytest.mark.parametrize(
+    "line", ["a canary", "def sing_twice(", "class OpenCarrier:", "x = MAX_COINS", "self._seat"]
+)
+def test_a_word_that_only_we_know_is_found_in_prose_and_in_identifiers(line: str) -> None:
+    assert list(_found(line))
+
+
+@pytest.mark.parametrize("line", ["singular", "TypeGuard[str]", "guardrail_lines", "canaryislands"])
+def test_a_word_within_another_is_none(line: str) -> None:
+    assert not list(_found(line))
+
+
+def test_no_test_has_a_name_with_a_word_that_only_we_know() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        for name in re.findall(r"^ *def (test_\w+)", path.read_text("utf-8"), re.MULTILINE)
+        if list(_in_identifiers(name)) and path != Path(__file__)
+    ]
+    assert not found
+
+
 @pytest.mark.parametrize("folder", sorted({p.relative_to(ROOT).parts[0] for p in _texts()}))
 def test_no_text_has_a_word_that_only_we_know(folder: str) -> None:
     found = [
-        f"{path.relative_to(ROOT)}:{number}: {hit.group()}"
+        f"{path.relative_to(ROOT)}:{number}: {hit}"
         for path in _texts()
         if path.relative_to(ROOT).parts[0] == folder
         for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1)
-        for hit in PATTERN.finditer(line)
-        if hit.group() not in OLD_NAMES.get(path.relative_to(ROOT).as_posix(), ())
+        for hit in _found(line)
+        if hit not in OLD_NAMES.get(path.relative_to(ROOT).as_posix(), ())
     ]
     assert not found

@@ -17,7 +17,7 @@ from steelyard.errors import ExitCode, HostError, SteelyardError
 _Parameters = ParamSpec("_Parameters")
 
 
-def ends_well(command: Callable[_Parameters, int | None]) -> Callable[_Parameters, None]:
+def with_exit_code(command: Callable[_Parameters, int | None]) -> Callable[_Parameters, None]:
     """The command, ending with a documented exit code whatever happens in it."""
 
     @wraps(command)

@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
-from steelyard.cli.ending import ends_well
+from steelyard.cli.ending import with_exit_code
 
 Command = Any
 """A command of click: Typer brings click itself or a copy of it, by its version."""
@@ -63,7 +63,7 @@ def load(name: str, entry: Entry, settings: Mapping[str, Any]) -> Command:
     if isinstance(found, typer.Typer):
         return get_group(found)
     alone = typer.Typer(**{**settings, "no_args_is_help": False, "help": None, "epilog": None})
-    alone.command(name, **entry.settings)(ends_well(found))
+    alone.command(name, **entry.settings)(with_exit_code(found))
     return get_command(alone)
 
 

@@ -13,7 +13,7 @@ from steelyard.errors import ExitCode, RecordError
 from steelyard.hosts.machines import Machines
 from steelyard.hosts.undo.log import UndoLog, pending_undos
 from steelyard.hosts.undo.ours import RunFolders
-from steelyard.hosts.undo.restore import Left, Restored, take_back
+from steelyard.hosts.undo.restore import Left, Restored, restore_all
 from steelyard.records.archive import Run, open_run, runs_below
 from steelyard.records.ledger import Ledger, read_ledger, refuse_foreign_run
 
@@ -62,7 +62,7 @@ def _restored(run: Run, machines: Machines | None, *, alone: bool) -> ExitCode:
             return ExitCode.DONE
         refuse_foreign_run(run.path)
         with Ledger(run.ledger_path) as ledger:
-            return _told(take_back(UndoLog(ledger), machines.open, RunFolders(run.path)))
+            return _told(restore_all(UndoLog(ledger), machines.open, RunFolders(run.path)))
     except RecordError as error:
         if alone:
             raise

@@ -23,7 +23,7 @@ from steelyard.hosts.undo.actions.network import RemoveNamespace, namespace_path
 from steelyard.hosts.undo.log import PendingUndo, UndoLog
 
 BRIDGE = "lab"
-_FIRST_SEAT = 10
+_FIRST_ADDRESS = 10
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class NamespaceNetwork:
         subnet: str | None = None,
     ) -> None:
         self.name = name
-        self._carrier = host_machine
+        self._host_machine = host_machine
         self._undo = undo
         self._subnet: Subnet | None = None if subnet is None else ipaddress.IPv4Network(subnet)
         self._interfaces: dict[str, Interface] = {}
@@ -147,7 +147,9 @@ class NamespaceNetwork:
         """The addresses of the lab."""
         with self._lock:
             if self._subnet is None:
-                told = tell(self._carrier(), ["ip", "-json", "-4", "route", "show", "table", "all"])
+                told = tell(
+                    self._host_machine(), ["ip", "-json", "-4", "route", "show", "table", "all"]
+                )
                 self._subnet = free_subnet(self.name, routed(told))
             return self._subnet
 
@@ -174,7 +176,7 @@ class NamespaceNetwork:
         )
 
     def _make_namespace(self, name: str) -> None:
-        host = self._carrier()
+        host = self._host_machine()
         if host.path_facts(namespace_path(name)).exists:
             raise SystemFailure(
                 "name_taken",
@@ -195,11 +197,11 @@ class NamespaceNetwork:
             raise
 
     def _remove(self, name: str) -> None:
-        self._undo.apply(self._carrier(), self._made[name])
+        self._undo.apply(self._host_machine(), self._made[name])
         del self._made[name]
 
     def _next_interface(self, label: str) -> Interface:
-        number = _FIRST_SEAT + len(self._interfaces)
+        number = _FIRST_ADDRESS + len(self._interfaces)
         address = self.subnet.network_address + number
         if address >= self.subnet.broadcast_address:
             message = f"the lab network {self.subnet} has no room for {label}"
@@ -214,10 +216,10 @@ class NamespaceNetwork:
 
     def _batch(self, namespace: str, *lines: str) -> None:
         argv = ["ip", "-n", namespace, "-batch", "-"]
-        tell(self._carrier(), argv, stdin="".join(f"{line}\n" for line in lines))
+        tell(self._host_machine(), argv, stdin="".join(f"{line}\n" for line in lines))
 
     def _refuse_without_means(self) -> None:
-        host = self._carrier()
+        host = self._host_machine()
         if tell(host, ["id", "-u"]) != "0":
             raise SystemFailure(
                 "no_rights",

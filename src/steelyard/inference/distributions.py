@@ -51,14 +51,14 @@ def f_quantile(share: float, between: int, within: int) -> float:
     return float(fdtri(between, within, share))
 
 
-def coin_above(heads: int, throws: int) -> float:
+def binomial_above(successes: int, trials: int) -> float:
     """Probability of more than so many successes of probability 1/2."""
-    return float(bdtrc(heads, throws, FAIR))
+    return float(bdtrc(successes, trials, FAIR))
 
 
-def coin_quantile(share: float, throws: int) -> int:
-    """The fewest heads that so large a share of all series of throws do not exceed."""
-    return int(np.searchsorted(bdtr(np.arange(throws + 1), throws, FAIR), share))
+def binomial_quantile(share: float, trials: int) -> int:
+    """The same law: the fewest successes that so large a share of all series do not exceed."""
+    return int(np.searchsorted(bdtr(np.arange(trials + 1), trials, FAIR), share))
 
 
 def counts_chance(one: tuple[int, int], another: tuple[int, int]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from steelyard.inference.distributions import coin_quantile
+from steelyard.inference.distributions import binomial_quantile
 from steelyard.judge.findings import AttemptFinding, BottleneckNote, CellFinding, WarningNote
 from steelyard.judge.kinds.not_measured import not_measured
 from steelyard.judge.visits.readings import key_of
@@ -61,7 +61,7 @@ def median_interval(values: Sequence[float]) -> tuple[float | None, float | None
     count = len(values)
     if count < FEWEST_VALUES:
         return None, None
-    outside = coin_quantile((1 - INTERVAL_LEVEL) / 2, count)
+    outside = binomial_quantile((1 - INTERVAL_LEVEL) / 2, count)
     ranked = sorted(values)
     return ranked[outside - 1], ranked[count - outside]
 

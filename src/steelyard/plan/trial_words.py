@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.plan.model import Plan
-from steelyard.study.ending import Extent, extent_of, is_foreseen
+from steelyard.study.ending import Extent, extent_of, length_is_known
 from steelyard.study.model import Study
 from steelyard.study.timing import CAPACITY_RUNS, MOST_CAPACITY_RUNS, allowance_s, resets
 from steelyard.study.workload_study import studies
@@ -20,7 +20,7 @@ def trial_words(study: Study, plan: Plan) -> str:
 
 def takes(study: Study, plan: Plan, seconds: float) -> str:
     """A forecast; where no one knows how long trials take and none was timed, what is known."""
-    if is_foreseen(study) or plan.forecast.timed_trial_s:
+    if length_is_known(study) or plan.forecast.timed_trial_s:
         return f"about {format_duration(seconds)}"
     return f"{format_duration(seconds)} and what preparing and runs take"
 

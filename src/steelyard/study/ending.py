@@ -42,7 +42,7 @@ def extent_of(study: WorkloadStudy) -> Extent:
     )
 
 
-def is_foreseen(study: Study) -> bool:
+def length_is_known(study: Study) -> bool:
     """Whether it is known how long a trial takes: the clock ends it, and nothing is prepared."""
     disks = any(system.disks for system in study.systems.values())
     return not disks and not any(_lasts_as_it_likes(one) for one in studies(study))

@@ -269,7 +269,7 @@ class ScenarioSpec(Spec):
     instances: dict[int, tuple[PlacedWorkload, ...]]
 
 
-class GuardSpec(Spec):
+class GuardrailSpec(Spec):
     """A response that may not be worse by more than ``margin`` where a system is called faster.
 
     The margin is a share of the response; where that may be zero (``absolute``), a difference.
@@ -301,7 +301,7 @@ class MeasuredSpec(Spec):
 
     responses: dict[str, ResponseSpec]
     gates: dict[str, GateSpec] = {}
-    guardrails: dict[str, GuardSpec] = {}
+    guardrails: dict[str, GuardrailSpec] = {}
 
 
 class CachesSpec(Spec):

@@ -19,7 +19,7 @@ from steelyard.study.model import (
     SCENARIO,
     WORKLOAD,
     GateSpec,
-    GuardSpec,
+    GuardrailSpec,
     Level,
     ResponseSpec,
     Study,
@@ -44,7 +44,7 @@ class WorkloadStudy(StudyDesign):
     workload: WorkloadSpec
     responses: dict[str, ResponseSpec]
     gates: dict[str, GateSpec]
-    guardrails: dict[str, GuardSpec]
+    guardrails: dict[str, GuardrailSpec]
 
     @property
     def among(self) -> bool:

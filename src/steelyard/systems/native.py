@@ -53,7 +53,7 @@ class Native:
         self._limits = {name: value for name, value in limits.items() if value is not None}
         self._cpuset = confine.cpuset
         self._in_lab = settings.network == "lab"
-        self._seat = context.interface()
+        self._interface = context.interface()
         self._loops = LoopDisks(context)
         self._groups: list[Group] = []
         self._limited: dict[str, str] = {}
@@ -106,7 +106,7 @@ class Native:
         return self.context.folder
 
     def address(self) -> str:
-        return "127.0.0.1" if self._seat is None else self._seat.address
+        return "127.0.0.1" if self._interface is None else self._interface.address
 
     def attach(self, disk: RawDisk) -> AttachedDisk:
         """A loop device over a file in the instance's folder."""
@@ -140,9 +140,9 @@ class Native:
     @property
     def _network(self) -> str | None:
         """Path of the namespace of its own, in the lab network."""
-        if self._seat is None or self.context.network is None:
+        if self._interface is None or self.context.network is None:
             return None
-        return self.context.network.namespace(self._seat)
+        return self.context.network.namespace(self._interface)
 
     def _open(self) -> Host:
         host_machine = self.context.host_machine()

@@ -44,9 +44,9 @@ from steelyard.trial.attempt.prepare import (
     configure_inside,
     configure_outside,
     lay_out_disks,
-    take_back_inside,
-    take_back_load,
-    take_back_outside,
+    undo_inside,
+    undo_load,
+    undo_outside,
 )
 from steelyard.trial.attempt.reference_kernel import reference_kernel_of
 from steelyard.trial.attempt.tools import make_tools_ready
@@ -240,14 +240,14 @@ def undo(attempt: Attempt) -> None:
             ended = services.stop(instance.service, hurried=hurried)
             if not attempt.stays_up:  # else it counted the operations of all trials
                 attempt.keep_counters(instance, ended)
-        take_back_inside(attempt, instance)
-    take_back_outside(attempt)
+        undo_inside(attempt, instance)
+    undo_outside(attempt)
 
 
 def keep(attempt: Attempt) -> None:
     """Leaves the system up for its next trial; what was made for the load of this one is undone."""
     for instance in attempt.instances:
-        take_back_load(attempt, instance)
+        undo_load(attempt, instance)
     up = KeptSystem(attempt.instances, partial(undo, attempt))
     attempt.session.kept[attempt.trial.cell.system] = up
 

@@ -46,7 +46,7 @@ from steelyard.study.workload_study import study_of
 from steelyard.trial.conduct import conduct
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.environment import EnvironmentSnapshots
-from steelyard.trial.session_state.futility import in_vain, with_trials
+from steelyard.trial.session_state.futility import futility_of, with_trials
 from steelyard.trial.session_state.interim_looks import InterimLooks, interim_event
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.opening import prepared, record_torn_attempts
@@ -241,7 +241,7 @@ class _Session:
     def _give_up(self) -> None:
         """Drops systems that produce no valid trial, with a ledger entry, once a session."""
         session = self.session
-        failed = in_vain(self.progress, session.plan, lambda r: _primary(session.study, r))
+        failed = futility_of(self.progress, session.plan, lambda r: _primary(session.study, r))
         for system in [
             name for name in session.plan.systems if name in failed.keys() - self.given_up
         ]:
@@ -262,7 +262,7 @@ class _Session:
         session, name = self.session, one.name
         before = self.lost.get(name, NO_SYSTEMS)
         progress = Progress(session.study.trials.retry, one.records)
-        failed = in_vain(progress, with_trials(one.plan), lambda _: one.study.primary)
+        failed = futility_of(progress, with_trials(one.plan), lambda _: one.study.primary)
         new = {s: why for s, why in failed.items() if s not in before | self.given_up}
         if not new:
             return

@@ -115,7 +115,7 @@ def test_an_upgraded_connection_is_verified(
 
 @pytest.mark.parametrize("auth", ["plain", "login"])
 @pytest.mark.parametrize("protocol", ["pop3", "imap"])
-def test_a_wrong_password_is_told(store: Dovecot, protocol: str, auth: str) -> None:
+def test_a_wrong_password_is_reported(store: Dovecot, protocol: str, auth: str) -> None:
     words = ("--user", "user1", "--password", "guess", "--auth", auth)
     assert "auth_fail" in refusal(getattr(store, protocol), *words)
 

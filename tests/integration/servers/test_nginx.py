@@ -125,7 +125,7 @@ def test_a_connection_that_the_server_ends_is_replaced_and_nothing_is_lost(
     assert max(Counter(line.connection for line in lines).values()) == BRIEF_REQUESTS
 
 
-def test_requests_behind_the_last_reply_of_a_connection_fail_and_are_told(
+def test_requests_behind_the_last_reply_of_a_connection_fail_and_are_reported(
     web: tuple[Nginx, Ended],
 ) -> None:
     server, ended = web
@@ -148,7 +148,7 @@ def test_tls_is_verified_against_the_authority(
     assert {line.protocol for line in ended()} == {"HTTP/1.1"}
 
 
-def test_a_certificate_of_a_stranger_is_refused(
+def test_a_certificate_of_another_authority_is_refused(
     web: tuple[Nginx, Ended], stranger: Authority
 ) -> None:
     server, ended = web

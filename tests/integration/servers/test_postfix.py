@@ -81,7 +81,7 @@ def test_some_connections_in_clear_text_and_some_in_tls(mta: Postfix, authority:
     assert min(result["operations"][way]["ok"] for way in ("clear", "tls")) > 0
 
 
-def test_a_certificate_of_a_stranger_is_refused(mta: Postfix, stranger: Authority) -> None:
+def test_a_certificate_of_another_authority_is_refused(mta: Postfix, stranger: Authority) -> None:
     assert "tls_cert" in refusal(mta.smtp, "--starttls", "--cacert", str(stranger.certificate))
 
 
@@ -111,7 +111,7 @@ def test_a_message_with_one_refused_recipient_of_two_has_failed(mta: Postfix) ->
     wait_until(lambda: mta.accepted() >= before + 20, lambda: "no message for the other")
 
 
-def test_connections_beyond_the_servers_limit_are_told(mta: Postfix) -> None:
+def test_connections_beyond_the_servers_limit_are_reported(mta: Postfix) -> None:
     words = (*ENVELOPE, "-c", "4", "--messages-per-connection", "1")
     result = load(mta.narrow, *words)
     assert result["counts"]["ok"] > 0

@@ -110,7 +110,7 @@ def test_data_connections_resume_the_session_that_the_server_demands(
     assert len(uploaded(secure)) == (20 if action == "upload" else 0)
 
 
-def test_a_wrong_password_is_told(server: Vsftpd) -> None:
+def test_a_wrong_password_is_reported(server: Vsftpd) -> None:
     words = ("--user", "anonymous", "--password", "guess", "--actions", "login")
     assert "auth_fail" in refusal(server.url, *words)
 
@@ -123,7 +123,9 @@ def test_a_missing_file_fails_its_transfer_only(server: Vsftpd) -> None:
     assert result["connection_errors"] == {}
 
 
-def test_connections_beyond_the_servers_limit_are_told(folder: Path, authority: Authority) -> None:
+def test_connections_beyond_the_servers_limit_are_reported(
+    folder: Path, authority: Authority
+) -> None:
     with vsftpd(folder, authority, max_per_ip=1) as server:
         words = ("--transfers-per-connection", "1", "-c", "4")
         result = load(f"{server.url}/file.bin", *LOGIN, *words, operations=TRANSFERS)

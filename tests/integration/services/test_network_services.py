@@ -76,7 +76,7 @@ def test_a_server_that_runs_already_is_reached_and_left_alone(host: Host, folder
         assert host.status(sink.name).running
 
 
-def test_a_server_that_is_not_there_is_told(host: Host) -> None:
+def test_a_server_that_is_not_there_is_reported(host: Host) -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         spec = spec_of("external", address=f"127.0.0.1:{held.getsockname()[1]}", speaks="smtp")

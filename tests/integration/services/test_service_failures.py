@@ -73,7 +73,9 @@ def test_a_service_that_dies_before_it_listens_is_named_at_once(host: Host, fold
     assert_nobody_holds(folder)
 
 
-def test_a_port_that_is_in_use_is_told_and_its_parts_are_ended(host: Host, folder: Path) -> None:
+def test_a_port_that_is_in_use_is_reported_and_its_parts_are_ended(
+    host: Host, folder: Path
+) -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         held.listen()
@@ -103,7 +105,7 @@ def test_a_folder_that_the_services_user_cannot_enter_is_refused(
     assert failed.value.kind == "no_rights"
 
 
-def test_a_folder_too_long_for_sockets_gets_a_short_name_that_is_taken_back(
+def test_a_folder_too_long_for_sockets_gets_a_short_name_that_is_removed(
     host: Host, folder: Path, tmp_path: Path
 ) -> None:
     long = folder / ("a-long-name-of-a-study-" * 4)

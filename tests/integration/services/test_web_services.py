@@ -36,7 +36,7 @@ def test_a_web_server_has_a_certificate_that_holds(host: Host, folder: Path, use
         assert_all_good(load(f"https://{service.address}/", *trust, operations=50), 50)
 
 
-def test_a_web_server_listens_where_it_is_told(host: Host, folder: Path) -> None:
+def test_a_web_server_listens_where_the_study_says(host: Host, folder: Path) -> None:
     port = free_port()
     with started(host, folder, "nginx", port=port) as service:
         assert service.address == f"127.0.0.1:{port}"

@@ -47,9 +47,7 @@ def test_a_recorded_output_is_read(
 
 @pytest.mark.parametrize("read", READERS)
 @pytest.mark.parametrize("text", ["", "{}", "Segmentation fault", "[]", '{"end": {"streams": []}}'])
-def test_an_output_that_is_not_understood_is_an_error(
-    read: Callable[[str], object], text: str
-) -> None:
+def test_an_output_that_is_not_parsed_is_an_error(read: Callable[[str], object], text: str) -> None:
     with pytest.raises(Unmeasurable, match="cannot be parsed"):
         read(text)
 

@@ -31,7 +31,7 @@ def test_the_median_decides_when_no_attempt_was_quiet() -> None:
     assert decided("wrk", "delay", attempts).state == "passed"
 
 
-def test_noise_is_told_instead_of_a_failure() -> None:
+def test_noise_is_reported_instead_of_a_failure() -> None:
     attempts = [(judged(2.0), LOUD), (judged(9.0), LOUD), (judged(0.9), LOUD)]
     cell = decided("wrk", "delay", attempts)
     assert cell.state == "too noisy"
@@ -42,7 +42,7 @@ def test_noise_excuses_no_arithmetic() -> None:
     assert decided("wrk", "log", [(judged(99.0), LOUD)]).state == "failed"
 
 
-def test_what_cannot_be_judged_is_told_so() -> None:
+def test_what_cannot_be_judged_says_so() -> None:
     assert decided("hey", "delay", [(judged(None), QUIET)]).state == "cannot"
 
 

@@ -33,7 +33,7 @@ def test_who_meets_the_absolute_limit_has_passed_wherever_the_floor_is() -> None
     assert floor.verdict("delay", near, far).state == "passed"
 
 
-def test_who_misses_a_limit_that_the_least_client_meets_has_failed() -> None:
+def test_who_misses_a_limit_that_the_minimal_client_meets_has_failed() -> None:
     found = floor.verdict("delay", delays(*[(66, 177)] * 5), delays(*[(10, 40)] * 5))
     assert found.state == "failed"
 
@@ -78,7 +78,7 @@ def test_one_quiet_pair_does_not_pass_the_absolute_limit() -> None:
     assert floor.verdict("delay", tools, delays(*[(10, 40)] * 5)).state == "too noisy"
 
 
-def test_gaps_may_vary_a_quarter_more_than_those_of_the_least_client() -> None:
+def test_gaps_may_vary_a_quarter_more_than_those_of_the_minimal_client() -> None:
     floors = gaps(*[0.08] * 5)
     assert floor.verdict("constant-1k", gaps(*[0.096] * 5), floors).state == floor.ABOVE_FLOOR
     assert floor.verdict("constant-1k", gaps(*[0.104] * 5), floors).state == "failed"
@@ -90,12 +90,12 @@ def test_a_wrong_rate_is_excused_by_no_floor() -> None:
     assert "the rate itself" in found.note
 
 
-def test_a_rate_that_nobody_keeps_is_the_machines() -> None:
+def test_a_rate_that_no_one_keeps_is_the_machines() -> None:
     nobody = gaps(*[0.08] * 5, off=1.5)
     assert floor.verdict("constant-1k", nobody, nobody).state == "too noisy"
 
 
-def test_where_the_least_client_sends_in_bursts_bursts_are_not_passed() -> None:
+def test_where_the_minimal_client_sends_in_bursts_bursts_are_not_passed() -> None:
     found = floor.verdict("constant-1k", gaps(*[8.4] * 5), gaps(*[8.1] * 5))
     assert found.state == "too noisy"
     assert "nothing can be determined" in found.note
@@ -115,12 +115,12 @@ def test_who_prints_too_coarsely_cannot_be_held_against_the_floor_either() -> No
     assert (found.state, found.note) == ("cannot", "prints steps of 100 µs")
 
 
-def test_without_figures_of_the_least_client_nothing_is_excused() -> None:
+def test_without_figures_of_the_minimal_client_nothing_is_excused() -> None:
     broken = [Judgement(FAILED_BY_KIND, {"arrivals": 3}, "too few arrivals")] * 5
     assert floor.verdict("constant-1k", gaps(*[0.08] * 5), broken).state == "too noisy"
 
 
-def test_the_least_client_passes_or_is_the_floor() -> None:
+def test_the_minimal_client_passes_or_is_the_floor() -> None:
     assert floor.own("delay", delays(*[(20, 60)] * 5)).state == "passed"
     assert floor.own("delay", delays(*[(60, 150)] * 5)).state == "the floor"
 

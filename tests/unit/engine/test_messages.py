@@ -45,12 +45,12 @@ def test_the_usage_behind_a_complaint_is_not_part_of_it(stderr: str, told: str) 
     assert complaint(stderr) == told
 
 
-def test_a_tool_that_says_its_usage_alone_is_told_with_it() -> None:
+def test_a_tool_that_says_its_usage_alone_is_reported_with_it() -> None:
     said = "Usage: tool FILE\nerror: which file?"
     assert complaint(said) == said
 
 
-def test_a_complaint_on_stdout_is_told_where_stderr_is_empty() -> None:
+def test_a_complaint_on_stdout_is_reported_where_stderr_is_empty() -> None:
     version, told = "mkfs.jfs version 1.1.15", "Partition must be at least 16 megabytes."
     assert complaint("\n", f"{version}\n{told}\n") == f"{version}\n{told}"
     assert complaint("this\n", "that") == "this"

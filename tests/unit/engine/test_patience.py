@@ -24,7 +24,7 @@ def test_an_answer_that_is_there_is_given() -> None:
     assert Patience().wait(answered({"a": 1}), 0) == {"a": 1}
 
 
-def test_an_answer_that_does_not_come_is_told_after_its_time() -> None:
+def test_an_answer_that_does_not_come_is_reported_after_its_time() -> None:
     patience = Patience()
     with pytest.raises(FutureTimeoutError):
         patience.wait(Future(), 0.01)
@@ -49,7 +49,7 @@ def test_a_wait_under_way_in_another_thread_ends() -> None:
     assert patience.cut
 
 
-def test_each_thread_is_told_once_so_that_it_can_clean_up() -> None:
+def test_each_thread_is_interrupted_once_so_that_it_can_clean_up() -> None:
     patience = Patience()
     patience.lose()
     with pytest.raises(PatienceLost):
@@ -57,7 +57,7 @@ def test_each_thread_is_told_once_so_that_it_can_clean_up() -> None:
     assert patience.wait(answered({}), NEVER_S) == {}
 
 
-def test_nobody_tries_another_time() -> None:
+def test_no_one_tries_another_time() -> None:
     patience = Patience()
     patience.lose()
     for _ in range(2):

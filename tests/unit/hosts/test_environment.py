@@ -11,7 +11,7 @@ from steelyard.hosts.environment.differences import MOVING
 from steelyard.hosts.environment.snapshot import parse_sections
 
 
-def test_what_came_went_or_changed_is_told_by_kind_and_name() -> None:
+def test_what_came_went_or_changed_is_reported_by_kind_and_name() -> None:
     before = {"mount": {"/a": "x", "/b": "x"}, "array": {}}
     after = {"mount": {"/a": "y", "/c": "x"}, "array": {"md0": "active"}}
     assert [str(difference) for difference in differences(before, after)] == [

@@ -125,7 +125,7 @@ def test_a_value_of_the_kernel_is_written_again() -> None:
     assert machine.changes == [("write", "/proc/sys/vm/swappiness", "60")]
 
 
-def test_a_value_that_the_kernel_does_not_take_back_is_named() -> None:
+def test_a_value_that_the_kernel_does_not_restore_is_named() -> None:
     class Stubborn(Machine):
         def write_file(self, path: str, content: str, **_more: Any) -> None:
             self.changes.append(("write", path, content))
@@ -135,7 +135,7 @@ def test_a_value_that_the_kernel_does_not_take_back_is_named() -> None:
         WriteValue("/sys/block/vda/queue/scheduler", "none").apply(machine.host())
 
 
-def test_a_value_that_a_boot_has_taken_back_is_left() -> None:
+def test_a_value_that_a_boot_has_undone_is_left() -> None:
     machine = Machine(files={"/proc/sys/vm/swappiness": "10\n"}, boot_id="boot-2")
     WriteValue("/proc/sys/vm/swappiness", "60", "boot-1").apply(machine.host())
     assert machine.changes == []
@@ -242,7 +242,7 @@ def test_signatures_go_only_from_a_loop_device_of_our_file() -> None:
     assert not [line for line in runs(machine) if line.startswith("wipefs")]
 
 
-def test_a_tool_is_not_run_when_nothing_is_left_to_take_back() -> None:
+def test_a_tool_is_not_run_when_nothing_is_left_to_undo() -> None:
     machine = Machine()
     inverse = Command(("ip", "link", "delete", "b"), "delete b", unless=("test", "!", "-e", "b"))
     inverse.apply(machine.host())
@@ -256,7 +256,7 @@ def test_a_tool_that_fails_is_named_with_its_last_words() -> None:
         Command(("ip", "link", "delete", "b"), "delete b").apply(machine.host())
 
 
-def test_a_tool_that_finds_nothing_left_to_take_back_has_not_failed() -> None:
+def test_a_tool_that_finds_nothing_left_to_undo_has_not_failed() -> None:
     machine = Machine()
     machine.tools["btrfs"] = lambda _: said(1, stderr="ERROR: No such file or directory\n")
     inverse = Command(("btrfs", "forget"), "let btrfs forget", fine="No such file")

@@ -37,7 +37,7 @@ def test_a_listing_is_read_by_path_whatever_a_value_holds() -> None:
     }
 
 
-def test_what_came_went_or_changed_is_told_and_what_moves_by_itself_is_not() -> None:
+def test_what_came_went_or_changed_is_reported_and_what_moves_by_itself_is_not() -> None:
     before = {"/a": "1", "/b": "1", "/proc/sys/kernel/ns_last_pid": "7"}
     after = {"/a": "2", "/c": "1", "/proc/sys/kernel/ns_last_pid": "8"}
     assert changed_values(before, after) == {"/a": ("1", "2"), "/b": ("1", None), "/c": (None, "1")}

@@ -69,7 +69,7 @@ def test_a_missing_tool_is_named(missing: str, tmp_path: Path) -> None:
     assert refused.value.kind == "tool_missing"
 
 
-def test_a_label_keeps_its_seat_and_no_two_share_one(tmp_path: Path) -> None:
+def test_a_label_keeps_its_address_and_no_two_share_one(tmp_path: Path) -> None:
     lab = network(Machine(), tmp_path)
     interfaces = [lab.interface(f"steelyard-7-a-{n}") for n in range(1, 4)]
     assert lab.interface("steelyard-7-a-2") == interfaces[1]

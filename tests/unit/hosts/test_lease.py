@@ -65,7 +65,7 @@ def test_the_kernel_releases_what_a_killed_agent_held(agent: Agents) -> None:
     Leases("/runs/two", Busy.WAIT).hold(agent())
 
 
-def test_who_waits_is_told_once_for_whom_and_goes_on_at_the_end(agent: Agents) -> None:
+def test_who_waits_learns_once_for_whom_and_goes_on_at_the_end(agent: Agents) -> None:
     first = agent()
     Leases("/runs/one").hold(first)
     told: list[str] = []

@@ -19,7 +19,7 @@ def test_lines_go_there_and_come_back() -> None:
     pipe.close()
 
 
-def test_a_far_end_that_is_gone_is_told_each_time() -> None:
+def test_a_far_end_that_is_gone_is_reported_each_time() -> None:
     pipe = LinePipe(["true"])
     for _ in range(2):
         with pytest.raises(SystemFailure) as lost:

@@ -15,7 +15,7 @@ from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.actions.processes import EndProcess
 from steelyard.hosts.undo.log import UndoLog
 from steelyard.hosts.undo.ours import RunFolders
-from steelyard.hosts.undo.restore import take_back
+from steelyard.hosts.undo.restore import restore_all
 from steelyard.records.ledger import Ledger
 
 
@@ -43,11 +43,11 @@ class Lab:
         return self.machines[name].host()
 
 
-def test_all_of_it_is_taken_back_newest_first(log: UndoLog) -> None:
+def test_all_of_it_is_undone_newest_first(log: UndoLog) -> None:
     log.plan("local", RemoveTree("/a/one"))
     log.plan("local", RemoveTree("/a/two"))
     machine = Machine()
-    restored = take_back(log, Lab(machine).open)
+    restored = restore_all(log, Lab(machine).open)
     assert machine.changes == [("remove", "/a/two"), ("remove", "/a/one")]
     assert restored.left == log.pending() == []
 
@@ -57,7 +57,7 @@ def test_an_agent_that_outlived_its_controller_is_ended_before_anything_else(log
     log.plan("local", RemoveTree("/a/one"))
     log.plan("local", EndProcess(8, 99, what="guest"))
     machine = Machine()
-    take_back(log, Lab(machine).open)
+    restore_all(log, Lab(machine).open)
     assert machine.changes == [("kill", 7, 99), ("kill", 8, 99), ("remove", "/a/one")]
 
 
@@ -65,7 +65,7 @@ def test_one_that_fails_is_named_and_keeps_no_other(log: UndoLog) -> None:
     log.plan("local", RemoveTree("/a/one"))
     log.plan("local", RemoveTree("/a/two"))
     machine = Machine(refuses={"/a/two"})
-    restored = take_back(log, Lab(machine).open)
+    restored = restore_all(log, Lab(machine).open)
     assert machine.changes == [("remove", "/a/one")]
     assert [str(left) for left in restored.left] == [
         "on local: cannot remove the folder /a/two: cannot remove /a/two: no rights"
@@ -78,7 +78,7 @@ def test_a_machine_that_cannot_be_reached_keeps_its_own_and_no_other(log: UndoLo
     log.plan("local", RemoveTree("/a/two"))
     log.plan("ssh://pi", RemoveTree("/a/three"))
     lab = Lab(Machine())
-    restored = take_back(log, lab.open)
+    restored = restore_all(log, lab.open)
     assert [undo.inverse for undo in restored.undone] == [RemoveTree("/a/two")]
     assert {left.hint for left in restored.left} == {"switch it on"}
     assert len(log.pending()) == 2
@@ -89,28 +89,28 @@ def test_an_agent_that_ends_meanwhile_is_opened_again(log: UndoLog) -> None:
     log.plan("local", RemoveTree("/a/one"))
     lab = Lab(Machine())
     lab.losses = 1
-    assert take_back(log, lab.open).left == []
+    assert restore_all(log, lab.open).left == []
 
 
 def test_what_is_inside_an_instance_goes_with_it_and_is_never_looked_for(log: UndoLog) -> None:
     log.plan("local", EndProcess(7, 99), removes="web-1")
     log.plan("inside:web-1", RemoveTree("/a/inside"))
     lab = Lab(Machine())
-    assert take_back(log, lab.open).left == []
+    assert restore_all(log, lab.open).left == []
     assert lab.asked == ["local"]
 
 
 def test_what_is_inside_an_instance_that_nothing_removes_stays_and_is_named(log: UndoLog) -> None:
     log.plan("inside:web-1", RemoveTree("/a/inside"))
-    restored = take_back(log, Lab(Machine()).open)
+    restored = restore_all(log, Lab(Machine()).open)
     assert "has not been removed" in restored.left[0].why
 
 
 def test_doing_it_again_does_nothing(log: UndoLog) -> None:
     log.plan("local", RemoveTree("/a/one"))
-    take_back(log, Lab(Machine()).open)
+    restore_all(log, Lab(Machine()).open)
     machine = Machine()
-    assert take_back(log, Lab(machine).open).undone == []
+    assert restore_all(log, Lab(machine).open).undone == []
     assert machine.changes == []
 
 
@@ -121,7 +121,7 @@ def test_a_folder_that_the_run_cannot_have_made_stays(log: UndoLog, path: str) -
     machine = Machine()
     machine.files[f"{path}/file"] = "precious"
     log.plan("local", RemoveTree(path))
-    restored = take_back(log, Lab(machine).open, RunFolders(Path("/runs/1")))
+    restored = restore_all(log, Lab(machine).open, RunFolders(Path("/runs/1")))
     assert machine.changes == []
     assert [left.pending for left in restored.left] == log.pending()
 
@@ -137,5 +137,5 @@ def test_folders_of_the_run_are_removed_here_and_elsewhere(log: UndoLog) -> None
     for path in ours:
         machine.files[f"{path}/file"] = "of a trial"
         log.plan("local", RemoveTree(path))
-    assert take_back(log, Lab(machine).open, folders).left == []
+    assert restore_all(log, Lab(machine).open, folders).left == []
     assert sorted(machine.changes) == sorted(("remove", path) for path in ours)

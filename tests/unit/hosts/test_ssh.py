@@ -119,5 +119,5 @@ def test_what_is_not_linux_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     assert refused.value.kind == "engine_unfit"
 
 
-def test_a_machine_that_is_not_named_here_is_told_by_its_number(tmp_path: Path) -> None:
+def test_a_machine_that_is_not_named_here_is_reported_by_its_number(tmp_path: Path) -> None:
     assert machine_of(binary(tmp_path / "engine", 999)) == "ELF machine 999"

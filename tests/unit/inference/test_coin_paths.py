@@ -26,7 +26,7 @@ def law_of_big_stick(length: int) -> dict[tuple[int, ...], float]:
     return law
 
 
-def test_simulated_sequences_follow_the_law_of_the_big_stick_coin() -> None:
+def test_simulated_sequences_follow_the_law_of_the_big_stick_design() -> None:
     drawn = big_stick(40_000, 6, np.random.default_rng(1))
     seen = Counter(map(tuple, drawn.T.tolist()))
     law = law_of_big_stick(6)
@@ -77,7 +77,7 @@ def test_the_plan_orders_any_two_of_its_systems_by_the_same_law() -> None:
         assert count / 6_000 == pytest.approx(1 / 6, abs=0.02)
 
 
-def test_a_seed_always_draws_the_same_paths_and_nobody_can_change_them() -> None:
+def test_a_seed_always_draws_the_same_paths_and_no_one_can_change_them() -> None:
     paths = draw(11, "big_stick", 12, 50)
     draw.cache_clear()
     assert (draw(11, "big_stick", 12, 50) == paths).all()

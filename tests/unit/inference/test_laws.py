@@ -56,12 +56,12 @@ def test_fishers_law_is_that_of_scipy(between: int, within: int) -> None:
 
 
 @pytest.mark.parametrize("throws", [1, 6, 7, 48, 1000])
-def test_coins_fall_as_those_of_scipy(throws: int) -> None:
+def test_binomial_figures_are_those_of_scipy(throws: int) -> None:
     for share in (0.025, 0.4, 0.9):
-        assert distributions.coin_quantile(share, throws) == stats.binom.ppf(share, throws, 0.5)
+        assert distributions.binomial_quantile(share, throws) == stats.binom.ppf(share, throws, 0.5)
     for heads in (-1, 0, throws // 2, throws):
         expected = stats.binom.sf(heads, throws, 0.5)
-        assert distributions.coin_above(heads, throws) == pytest.approx(expected, rel=1e-10)
+        assert distributions.binomial_above(heads, throws) == pytest.approx(expected, rel=1e-10)
 
 
 counts = st.integers(0, 40).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of)))

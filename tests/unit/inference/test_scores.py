@@ -54,7 +54,7 @@ def weighed(rows: np.ndarray, other: np.ndarray, effect: float) -> float:
     ],
     ids=["drift", "half a wave"],
 )
-def test_slow_movements_hide_little_of_an_effect(slow: np.ndarray) -> None:
+def test_low_frequency_trends_hide_little_of_an_effect(slow: np.ndarray) -> None:
     random = np.random.default_rng(6)
     noise = random.normal(0, 0.02, 60)
     other = random.permutation(np.arange(60) % 2 == 0)
@@ -62,7 +62,7 @@ def test_slow_movements_hide_little_of_an_effect(slow: np.ndarray) -> None:
     assert moved > 0.8 * weighed(noise[None, :], other, 0.02)
 
 
-def test_what_swings_to_and_fro_hides_little_of_an_effect() -> None:
+def test_what_alternates_hides_little_of_an_effect() -> None:
     random = np.random.default_rng(8)
     noise = random.normal(0, 0.02, 60)
     other = random.permutation(np.arange(60) % 2 == 0)

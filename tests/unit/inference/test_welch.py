@@ -44,7 +44,7 @@ def test_a_drift_and_a_stall_widen_it_little() -> None:
     assert found.standard_error_log < 1.3 * quiet.standard_error_log
 
 
-def test_what_swings_to_and_fro_widens_it_little() -> None:
+def test_what_alternates_widens_it_little() -> None:
     values, other = arms(48)
     quiet = contrast(values, other)
     found = contrast(values + 0.06 * (-1.0) ** np.arange(48), other)

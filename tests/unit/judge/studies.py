@@ -14,7 +14,7 @@ from steelyard.records.missing import Reason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import (
     BudgetSpec,
-    GuardSpec,
+    GuardrailSpec,
     JudgeSpec,
     MeasuredSpec,
     ResponseSpec,
@@ -44,7 +44,7 @@ def a_study(  # noqa: PLR0917 - a study has many parts
     judge: Mapping[str, Any] | None = None,
     responses: Mapping[str, ResponseSpec] = RESPONSES,
     claims: tuple[Any, ...] = (),
-    guardrails: Mapping[str, GuardSpec] | None = None,
+    guardrails: Mapping[str, GuardrailSpec] | None = None,
     **trials: Any,
 ) -> Study:
     given = {"margin_ratio": 0.02, "budget": BudgetSpec(trials_per_cell=per_cell)} | trials

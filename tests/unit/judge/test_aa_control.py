@@ -26,7 +26,7 @@ def findings(again: float, b: float = 0.8) -> RunFindings:
     return judge_study(study, plan, measured(plan, value), run="r")
 
 
-def test_an_equal_dummy_is_told_and_changes_nothing() -> None:
+def test_an_equal_a_a_control_is_reported_and_changes_nothing() -> None:
     found = findings(1.0)
     assert found.workloads[0].verdicts[0].word is VerdictWord.SLOWER
     assert found.workloads[0].aa_control is not None
@@ -48,14 +48,14 @@ def test_a_control_that_differs_only_later_stands_beside_the_verdict() -> None:
     assert AaControlDiffers(baseline="a", other="a-again") in verdict.notes
 
 
-def test_the_dummy_takes_no_part_of_the_error_rate_and_no_place() -> None:
+def test_the_a_a_control_takes_no_part_of_the_error_rate_and_no_place() -> None:
     found = findings(1.0)
     assert {v.other for v in found.workloads[0].verdicts} == {"b"}
     assert found.workloads[0].verdicts[0].interval_level == pytest.approx(0.95)
     assert found.workloads[0].rankings == ()
 
 
-def test_the_dummy_races_as_long_as_anybody_does() -> None:
+def test_the_a_a_control_is_measured_as_long_as_any_system() -> None:
     names = ("a", "b", "c", "a-again")
     study = a_study(names, (1,), 30, aa_control="a-again")
     plan = make_plan(study, 3)

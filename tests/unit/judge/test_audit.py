@@ -52,7 +52,7 @@ def test_every_cell_lists_its_values_in_the_order_measured() -> None:
     assert len(cell.values) == len(cell.trials)
 
 
-def test_a_declared_difference_is_told_from_one_that_crept_in() -> None:
+def test_a_declared_difference_is_distinguished_from_one_that_crept_in() -> None:
     study = a_study()
     plan = make_plan(study, 3)
     records = [

@@ -83,7 +83,7 @@ def test_without_any_variation_nothing_is_claimed(names: tuple[str, ...]) -> Non
 
 
 @pytest.mark.parametrize("names", [("fast", "durable"), ("a", "b", "c")])
-def test_when_every_attempt_failed_nothing_is_judged_and_all_is_told(
+def test_when_every_attempt_failed_nothing_is_judged_and_all_is_reported(
     names: tuple[str, ...],
 ) -> None:
     study = a_study(names, (1,), 12)
@@ -153,7 +153,7 @@ def test_a_margin_below_what_the_machine_resolves_stays_undecided_with_a_forecas
 
 
 @pytest.mark.parametrize(("noise", "told"), [(0.05, r"[3-9]\.\d %|\d %"), (1.0, r"1\d\d %|\d\d %")])
-def test_how_much_visits_vary_is_told_in_percent_however_much_that_is(
+def test_how_much_visits_vary_is_reported_in_percent_however_much_that_is(
     noise: float, told: str
 ) -> None:
     study = a_study(users=(1,), per_cell=20, margin_ratio=0.01)

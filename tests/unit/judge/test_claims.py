@@ -117,7 +117,7 @@ def test_a_study_goes_on_while_a_claim_may_still_be_decided() -> None:
     assert stands.open_claims == ("it",)
 
 
-def test_the_systems_of_an_open_claim_stay_in_the_race() -> None:
+def test_the_systems_of_an_open_claim_stay_in_the_elimination() -> None:
     names = ("a", "b", "c", "d")
     claims = (claim("at_least", "c", other="d", factor=1.0),)
     ratios = {"a": 1.0, "b": 1.3, "c": 0.7, "d": 0.7}

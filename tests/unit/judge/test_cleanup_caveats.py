@@ -53,7 +53,7 @@ def planned(undo: int, host: str = "local") -> UndoPlanned:
     return UndoPlanned(undo=undo, host=host, inverse={"kind": "remove_tree"})
 
 
-def test_a_change_that_was_not_undone_is_told_from_what_others_changed() -> None:
+def test_a_change_that_was_not_undone_is_distinguished_from_what_others_changed() -> None:
     own = [planned(1), planned(2), planned(3, "inside:vm"), Undone(undo=1), compared("/a")]
     (found,) = cleanup_caveats(own)
     assert isinstance(found, CleanupIncomplete)

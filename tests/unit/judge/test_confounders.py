@@ -75,7 +75,7 @@ def test_of_a_subject_the_fact_that_says_most_comes_before_lists_of_flags() -> N
     assert facts == ["cpu.model", "cpu.flags", "clocksource", "kernel.command_line"]
 
 
-def test_what_the_study_accepts_is_told_with_its_reason_and_not_counted() -> None:
+def test_what_the_study_accepts_is_reported_with_its_reason_and_not_counted() -> None:
     run = found_with({}, {"kernel.release": "6.5"}, {"kernel.release": "the release is compared"})
     assert difference_lines(run) == [
         "kernel.release differs between the systems, accepted: the release is compared."

@@ -118,7 +118,7 @@ def test_the_sum_scale_and_density_are_those_of_the_visits() -> None:
     assert fast.density.low_log < math.log(0.9 * 2.9 / 3) < fast.density.high_log
 
 
-def test_the_slowest_and_each_slowdown_are_told() -> None:
+def test_the_slowest_and_each_slowdown_are_reported() -> None:
     fast = of("fast", findings())
     assert fast.least is not None
     assert fast.least.log < math.log(0.84)
@@ -151,7 +151,7 @@ def test_a_container_that_shares_the_kernel_has_no_processor_time_of_its_own() -
     assert fast.missing[-1] == NoGuestKernel()
 
 
-def test_systems_are_compared_on_density_by_the_coin() -> None:
+def test_systems_are_compared_on_density_by_random_assignment() -> None:
     (verdict,) = findings().workloads[0].densities
     assert verdict.word is VerdictWord.SLOWER
     assert verdict.exploratory

@@ -100,7 +100,7 @@ def outside_of_fast() -> list[float]:
     return [OUTSIDE[number % len(OUTSIDE)] for number, visit in visits if visit.system == "fast"]
 
 
-def test_a_guest_is_told_with_both_sides_and_their_ratio_over_the_visits() -> None:
+def test_a_guest_is_reported_with_both_sides_and_their_ratio_over_the_visits() -> None:
     found, outside = of("fast", judged(studied())), outside_of_fast()
     assert found.visits == len(outside)
     assert found.vcpus == 2

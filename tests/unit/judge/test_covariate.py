@@ -44,7 +44,7 @@ def test_a_covariate_that_explains_the_noise_decides_sooner_and_narrows_the_inte
     assert sum(widths[1::2]) < 0.5 * sum(widths[0::2])
 
 
-def test_with_a_covariate_equal_systems_are_told_apart_no_more_often() -> None:
+def test_with_a_covariate_equal_systems_are_distinguished_no_more_often() -> None:
     random = np.random.default_rng(1)
     simulated = big_stick(1_000, VISITS, random)
     tests = (OneSided(0, 1, 0.025), OneSided(0, -1, 0.025))

@@ -17,17 +17,17 @@ from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.missing import FailedBeyond, TooFewTimes
 from steelyard.records.schema import Measured, TrialRecord
-from steelyard.study.model import GuardSpec, Study
+from steelyard.study.model import GuardrailSpec, Study
 
-FAILURES = GuardSpec(
+FAILURES = GuardrailSpec(
     name="errors", label="errors", unit="ratio", direction="lower", margin=0.001, absolute=True
 )
-TAIL = GuardSpec(name="p99", label="p99", unit="ns", direction="lower", margin=0.25)
+TAIL = GuardrailSpec(name="p99", label="p99", unit="ns", direction="lower", margin=0.25)
 TOO_FEW = TooFewTimes(figure="p99", needed=1000)
 
 
 def check_guardrail(
-    *guardrails: GuardSpec,
+    *guardrails: GuardrailSpec,
     shares: tuple[float, float] = (0.0, 0.0),
     tail: float | None = 1.0,
     rate: Value | None = None,
@@ -61,7 +61,7 @@ def check_guardrail(
     return study, plan, [record(t) for visit in plan.visits for t in visit.trials]
 
 
-def findings(*guardrails: GuardSpec, **changes: Any) -> RunFindings:
+def findings(*guardrails: GuardrailSpec, **changes: Any) -> RunFindings:
     study, plan, records = check_guardrail(*guardrails, **changes)
     return judge_study(study, plan, records, run="r")
 
@@ -100,7 +100,7 @@ def test_failing_less_and_being_faster_is_faster() -> None:
     assert overall(findings(FAILURES, shares=(0.02, 0.0))).word is VerdictWord.FASTER
 
 
-def test_until_a_guard_is_known_nothing_is_said_and_the_study_goes_on() -> None:
+def test_until_a_guardrail_is_known_nothing_is_said_and_the_study_goes_on() -> None:
     narrow = TAIL.model_copy(update={"margin": 0.01})
     study, plan, records = check_guardrail(narrow, tail=1.008)
     records = records[:12]
@@ -115,7 +115,7 @@ def test_until_a_guard_is_known_nothing_is_said_and_the_study_goes_on() -> None:
     assert not look(study, plan, records).decided
 
 
-def test_a_declared_guard_that_was_not_measured_forbids_the_word() -> None:
+def test_a_declared_guardrail_that_was_not_measured_forbids_the_word() -> None:
     verdict = overall(findings(TAIL, tail=None))
     assert verdict.word is VerdictWord.UNDECIDED
     assert isinstance(verdict.withheld, GuardrailsOpen)
@@ -124,13 +124,13 @@ def test_a_declared_guard_that_was_not_measured_forbids_the_word() -> None:
     assert guardrail.reason.reason == TOO_FEW
 
 
-def test_a_guard_by_default_that_was_not_measured_is_told_and_forbids_nothing() -> None:
+def test_a_guardrail_by_default_that_was_not_measured_is_reported_and_forbids_nothing() -> None:
     verdict = overall(findings(TAIL, tail=None, declared=False))
     assert verdict.word is VerdictWord.FASTER
     assert "guardrail_not_checked" in kinds(verdict)
 
 
-def test_equal_systems_need_no_guard() -> None:
+def test_equal_systems_need_no_guardrail() -> None:
     verdict = overall(findings(FAILURES, rate=noisy(1.0, noise=0.004), per_cell=24))
     assert verdict.word is VerdictWord.EQUIVALENT
     assert verdict.guardrails == ()

@@ -131,7 +131,7 @@ def test_a_failed_visit_is_left_out_and_the_rest_is_judged() -> None:
     assert verdict.n_baseline + verdict.n_other == len(plan.visits) - 1
 
 
-def test_an_attempt_that_ended_well_counts_and_the_failed_one_before_is_shown() -> None:
+def test_an_attempt_that_succeeded_counts_and_the_failed_one_before_is_shown() -> None:
     study = a_study()
     plan = make_plan(study, 3)
     records = measured(plan, noisy(0.8))
@@ -188,7 +188,7 @@ def test_arms_of_unequal_spread_are_marked() -> None:
     assert "spreads_differ" in kinds(verdict)
 
 
-def test_an_arm_that_never_varies_is_told_and_divides_nothing_by_zero() -> None:
+def test_an_arm_that_never_varies_is_reported_and_divides_nothing_by_zero() -> None:
     varying = noisy(1.0)
 
     def coarse(trial: PlannedTrial) -> float | None:

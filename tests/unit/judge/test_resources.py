@@ -111,7 +111,7 @@ def test_bands_are_over_trials_by_the_time_from_the_start_of_the_window() -> Non
     assert (found.low[0], found.high[0]) == (pytest.approx(0.2), pytest.approx(1.0))
 
 
-def test_the_clock_of_a_far_machine_is_put_right() -> None:
+def test_the_clock_of_a_far_machine_is_corrected() -> None:
     far = busy(1.0).with_columns(controller_ns=pl.col("monotonic_ns") - 100 * SECOND)
     near = busy(1.0).with_columns(controller_ns=pl.col("monotonic_ns"))
     moved = far.with_columns(

@@ -59,7 +59,7 @@ def test_later_visits_of_the_baseline_do_not_count_for_those_that_have_left() ->
     assert of_b.n_baseline < of_c.n_baseline == visits_of(findings)["a"]
 
 
-def test_who_races_in_a_block_is_known_from_the_blocks_before_it() -> None:
+def test_who_is_left_in_a_block_is_known_from_the_blocks_before_it() -> None:
     study = a_study(NAMES, (1,), 60)
     plan = make_plan(study, 3)
     records = raced(study, plan, noisy(RATIOS))
@@ -80,7 +80,7 @@ def test_a_system_that_left_never_comes_back() -> None:
     assert all(later <= sooner for sooner, later in pairwise(still))
 
 
-def test_two_systems_have_no_race() -> None:
+def test_two_systems_have_no_elimination() -> None:
     study = a_study(users=(1,))
     plan = make_plan(study, 3)
     assert remaining_systems(study, plan, measured(plan, noisy(0.5)), 20) == {"fast", "durable"}
@@ -100,7 +100,7 @@ def test_all_pairs_are_compared_when_the_study_asks_for_them() -> None:
     assert own[4].estimate_log == pytest.approx(math.log(0.75 / 1.3), abs=0.02)
 
 
-def test_with_all_pairs_nobody_leaves_before_all_its_pairs_are_decided() -> None:
+def test_with_all_pairs_no_one_leaves_before_all_its_pairs_are_decided() -> None:
     visits = visits_of(race(all_pairs=True))
     assert max(visits["b"], visits["d"]) < visits["a"] == visits["c"]
 
@@ -116,7 +116,7 @@ def test_the_look_names_both_systems_of_a_pair() -> None:
     ]
 
 
-def test_the_forecast_of_a_race_counts_the_visits_of_all_that_are_in_it() -> None:
+def test_the_forecast_of_an_elimination_counts_the_visits_of_all_that_are_in_it() -> None:
     study = a_study(NAMES, (1,), 60)
     plan = make_plan(study, 5)
     records = raced(study, plan, noisy(RATIOS, noise=0.03), 4)
@@ -131,7 +131,7 @@ def test_the_forecast_of_a_race_counts_the_visits_of_all_that_are_in_it() -> Non
     assert look(study, plan, records).visits_to_decide == of_pairs.of_all(len(open_) + 1)
 
 
-def test_the_ranking_says_which_neighbours_cannot_be_told_apart() -> None:
+def test_the_ranking_says_which_neighbours_cannot_be_distinguished() -> None:
     ranking = race(per_cell=12, all_pairs=True).workloads[0].rankings[0]
     assert [p.system for p in ranking.places][0::3] == ["b", "d"]
     assert [(p.best, p.worst) for p in ranking.places] == [(1, 1), (2, 3), (2, 3), (4, 4)]
@@ -153,7 +153,7 @@ def test_neighbours_within_the_margin_are_called_so() -> None:
     assert {p.next for p in ranking.places[1:2]} == {"equivalent"}
 
 
-def test_a_withheld_verdict_tells_nobody_apart() -> None:
+def test_a_withheld_verdict_distinguishes_no_systems() -> None:
     study = a_study(NAMES[:3], (1,), 30)
     plan = make_plan(study, 3)
     value = noisy(RATIOS)
@@ -184,7 +184,7 @@ def test_with_all_pairs_there_is_a_ranking_at_every_condition_too() -> None:
     assert [r.conditions for r in findings.workloads[0].rankings] == [None, *plan.conditions]
 
 
-def test_what_a_third_system_leaves_behind_withholds_the_verdict_on_the_other_two() -> None:
+def test_what_a_third_system_carries_over_withholds_the_verdict_on_the_other_two() -> None:
     study = a_study(NAMES[:3], (1,), 30)
     plan = make_plan(study, 3)
     value = noisy({"b": 0.9}, 0.005)
@@ -198,7 +198,7 @@ def test_what_a_third_system_leaves_behind_withholds_the_verdict_on_the_other_tw
     assert isinstance(of_b.withheld, CarryOverFound)
 
 
-def test_a_system_that_was_given_up_holds_nobody_in_the_race() -> None:
+def test_a_system_that_was_given_up_holds_no_one_in_the_elimination() -> None:
     """``c`` equals the baseline but for failing always: nothing else keeps the baseline there."""
     study = a_study(NAMES, (1,), 60)
     plan = make_plan(study, 3)

@@ -123,7 +123,7 @@ def test_scenarios_are_held_against_the_workload_by_itself() -> None:
     assert two.density.log == pytest.approx(np.log(0.8), abs=0.02)
 
 
-def test_what_neighbours_take_is_told_by_their_workload() -> None:
+def test_what_neighbours_take_is_reported_by_their_workload() -> None:
     beside = [c for c in findings().workloads[0].consolidation if c.interference]
     assert [c.conditions["workloads.cpu.n"] for c in beside] == [100, 200]
     for each in beside:
@@ -285,7 +285,7 @@ def test_the_verdict_of_a_workload_that_left_stands_and_the_others_go_on() -> No
     assert not any(isinstance(each, WorkloadDecided) for each in found.workloads[0].caveats)
 
 
-def test_influence_is_told_of_every_workload_at_its_part_of_the_rate() -> None:
+def test_influence_is_reported_of_every_workload_at_its_part_of_the_rate() -> None:
     whole = a_study(per_cell=10)
     alone = {"alone": whole.scenarios["alone"]}
     factors = {**whole.factors, "scenario": ("alone",)}
@@ -324,7 +324,7 @@ def _renamed(responses: Mapping[str, Measured]) -> dict[str, Measured]:
     return {"latency" if n == "run_time" else n: each for n, each in responses.items()}
 
 
-def test_a_workload_that_was_lost_holds_nobody_up() -> None:
+def test_a_workload_that_was_lost_holds_no_one_up() -> None:
     study = a_study()
     plan = make_plan(study, 11)
     both = frozenset(plan.systems)

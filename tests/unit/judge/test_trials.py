@@ -77,7 +77,7 @@ def test_the_verdict_is_that_of_the_first_look_at_which_the_engine_would_have_st
     assert before.word is VerdictWord.UNDECIDED
 
 
-def test_pairs_and_blocks_are_judged_by_their_own_coins() -> None:
+def test_pairs_and_blocks_are_judged_by_their_own_assignments() -> None:
     random = np.random.default_rng(3)
     pairs = ["b" if s > 0 else "a" for s in random_pairs(1, 40, random)[:, 0]]
     assert judged(pairs, measured(pairs, {"b": 1.08}), design="pairs").of("b").word == "faster"
@@ -280,7 +280,7 @@ def test_of_an_effect_that_turns_the_look_that_decided_is_given_beside_all_visit
     assert verdict.low_log < 0 < verdict.high_log
 
 
-def test_what_a_third_system_leaves_behind_is_seen_where_it_was_before() -> None:
+def test_what_a_third_system_carries_over_is_seen_where_it_was_before() -> None:
     random = np.random.default_rng(5)
     systems = [["a", "b", "c"][i] for block in blocks(random, 3, 24) for i in block]
     noise = random.normal(0, 0.01, len(systems))

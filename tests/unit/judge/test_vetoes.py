@@ -51,7 +51,7 @@ def with_invalid(
     return judge_study(study, plan, records, run="r").workloads[0].verdicts[0]
 
 
-def test_more_than_a_tenth_of_invalid_trials_is_a_reason_to_doubt_the_study() -> None:
+def test_more_than_a_tenth_of_invalid_trials_is_a_reason_to_distrust_the_study() -> None:
     refused = TooManyInvalid(invalid=12, measured=60, limit_share=0.1)
     assert refused in with_invalid(4).reasons
 
@@ -146,7 +146,7 @@ def test_a_few_disturbed_visits_do_not_decide_before_they_can_be_counted() -> No
     )
 
 
-def test_a_difference_that_is_clear_beside_the_disturbance_is_told() -> None:
+def test_a_difference_that_is_clear_beside_the_disturbance_is_reported() -> None:
     assert some_disturbed(0.8).word is VerdictWord.SLOWER
 
 
@@ -171,7 +171,7 @@ def test_a_system_whose_percentile_is_never_defined_is_slower_without_a_disturba
     assert found.word is VerdictWord.SLOWER
 
 
-def test_what_is_left_behind_is_told_while_nothing_is_decided() -> None:
+def test_what_is_carried_over_is_reported_while_nothing_is_decided() -> None:
     study = a_study(users=(1,), per_cell=24)
     plan = make_plan(study, 3)
     before = dict(pairwise(visit.visit for visit in plan.visits))
@@ -223,7 +223,7 @@ def test_a_difference_that_one_system_alone_makes_of_the_visit_before_is_not_tol
     assert carry_over_decides(series, decision, decide) == CarryOverDecides()
 
 
-def test_a_difference_that_is_left_without_the_visit_before_is_told() -> None:
+def test_a_difference_that_is_left_without_the_visit_before_is_reported() -> None:
     haunted = haunted_by_the_visit_before(0.03)
     slower = replace(haunted, values=haunted.values - 0.05 * haunted.other)
     decide = by_the_sign(slower)
@@ -248,7 +248,7 @@ def test_where_nothing_shows_no_decision_is_made_again() -> None:
 
 
 @pytest.mark.parametrize("number", [5041, 6098])
-def test_a_study_that_was_told_apart_by_what_visits_leave_is_undecided(number: int) -> None:
+def test_a_study_that_was_distinguished_by_what_visits_leave_is_undecided(number: int) -> None:
     """Two of the studies of equal systems that were called different before."""
     caught = struck(FAULTS[0], number)
     assert caught.named

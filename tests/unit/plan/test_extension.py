@@ -14,7 +14,9 @@ from steelyard.plan.model import Plan
 
 
 @pytest.mark.parametrize("names", [("one", "two"), ("one", "two", "three")])
-def test_the_visits_there_were_stay_and_as_many_follow_by_the_coin(names: tuple[str, ...]) -> None:
+def test_the_visits_there_were_stay_and_as_many_follow_by_random_assignment(
+    names: tuple[str, ...],
+) -> None:
     plan = make_plan(a_study(names), seed=7)
     longer = extended(plan)
     assert longer.visits[: len(plan.visits)] == plan.visits
@@ -29,7 +31,7 @@ def test_the_judge_goes_on_by_the_budget_there_was_before() -> None:
     assert horizon_of(extended(plan), pair) == horizon_of(plan, pair) == len(plan.visits)
 
 
-def test_an_extended_plan_is_told_from_one_that_was_so_long_from_the_start() -> None:
+def test_an_extended_plan_is_distinguished_from_one_that_was_so_long_from_the_start() -> None:
     plan = make_plan(a_study(), seed=7)
     assert plan.budget_visits is None
     assert extended(plan).budget_visits == len(plan.visits)

@@ -88,7 +88,7 @@ def test_more_systems_are_visited_in_whole_blocks(study: Study) -> None:
     assert {visit.block for visit in plan.visits} == set(range(1, len(plan.visits) // 6 + 1))
 
 
-def test_two_systems_share_a_coin(study: Study) -> None:
+def test_two_systems_share_an_assignment(study: Study) -> None:
     plan = make_plan(study, 1)
     assert plan.design == "big_stick"
     assert plan.systems == ("fast", "durable")

@@ -54,7 +54,7 @@ def written_so(path: Path, text: str) -> None:
     sums.write_text(sums.read_text().replace(old, new))
 
 
-def test_a_run_is_named_by_its_time_and_a_second_one_of_that_second_is_told_apart(
+def test_a_run_is_named_by_its_time_and_a_second_one_of_that_second_is_distinguished(
     tmp_path: Path,
 ) -> None:
     names = [create_run(tmp_path, FACTS, b"", plan("ab")).name for _ in range(3)]

@@ -66,7 +66,7 @@ def test_a_difference_is_taken_apart(
     )
 
 
-def test_a_forced_stop_is_told_from_an_error(tmp_path: Path) -> None:
+def test_a_forced_stop_is_distinguished_from_an_error(tmp_path: Path) -> None:
     untold = {"one": "the run was hurried to its end, and nobody looked", "two": "unreachable"}
     event = read(
         tmp_path, event="environment_compared", machines=[], untold=untold, count=0, differences=[]

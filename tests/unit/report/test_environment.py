@@ -51,7 +51,7 @@ def machine(system: str, facts: dict[str, str]) -> MachineFinding:
         ("Service", "3.7.10"),
     ],
 )
-def test_a_machine_is_told_in_rows_with_units(row: str, text: str) -> None:
+def test_a_machine_is_reported_in_rows_with_units(row: str, text: str) -> None:
     assert told(machine("fast", FACTS))[row] == (text,)
 
 

@@ -128,7 +128,7 @@ def test_a_panel_says_window_limit_and_medians() -> None:
     assert "time from the start of the window, s" in text_of(drawing)
 
 
-def test_a_limit_far_above_all_that_was_used_is_told_and_not_drawn() -> None:
+def test_a_limit_far_above_all_that_was_used_is_reported_and_not_drawn() -> None:
     view = view_of()
     large = tuple(f.model_copy(update={"limit": f.limit and 64.0}) for f in view.own.resources)
     drawing = next(resource_panels(view_of(resources=large))).drawings[0]

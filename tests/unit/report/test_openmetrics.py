@@ -57,6 +57,6 @@ def test_an_end_that_is_not_bounded_has_no_sample() -> None:
     assert "steelyard_effect_ratio_high" not in found
 
 
-def test_workloads_are_told_apart_by_a_label() -> None:
+def test_workloads_are_distinguished_by_a_label() -> None:
     labels = [labels for labels, _ in samples(judged())["steelyard_response_median"]]
     assert {each["workload"] for each in labels} == {"cpu", "disk"}

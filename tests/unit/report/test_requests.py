@@ -53,7 +53,7 @@ def test_the_table_has_a_row_for_each_part_and_no_unit_twice() -> None:
     assert served.head[-2:] == ("50 %", "100 % (slowest)")
 
 
-def test_failures_that_nobody_told_are_not_zero() -> None:
+def test_failures_that_were_not_reported_are_not_zero() -> None:
     parts, _ = request_tables(views(with_times(failed=None))[0])
     assert parts.rows[0][3] == "not known"
 

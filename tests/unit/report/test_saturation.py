@@ -44,7 +44,7 @@ def findings(
     return judge_study(study, plan, records, run="r")
 
 
-def test_a_peak_is_told_with_its_height_its_interval_and_the_fall_beyond() -> None:
+def test_a_peak_is_reported_with_its_height_its_interval_and_the_fall_beyond() -> None:
     line = saturation_lines(views(findings())[0])[0]
     assert line.startswith("fast: peak 3")
     assert " users (95 % interval " in line
@@ -52,7 +52,7 @@ def test_a_peak_is_told_with_its_height_its_interval_and_the_fall_beyond() -> No
     assert "more than your margin" in line
 
 
-def test_saturation_is_told_with_its_knee_and_why_no_curve_is_drawn() -> None:
+def test_saturation_is_reported_with_its_knee_and_why_no_curve_is_drawn() -> None:
     line = saturation_lines(views(findings())[0])[1]
     assert line.startswith("durable: no peak is stated: saturation from about ")
     assert "does not describe these data" in line

@@ -71,7 +71,7 @@ CLOSED_BY = {
     ),
     "a machine that is not described": (
         "unit/report/test_environment.py",
-        "test_a_machine_is_told_in_rows_with_units",
+        "test_a_machine_is_reported_in_rows_with_units",
     ),
     "latency without its tail": (
         "unit/report/test_load_charts.py",

@@ -162,7 +162,7 @@ def test_the_word_and_the_direction_of_the_size_agree(case: str) -> None:
             assert "less throughput" in text
 
 
-def test_failures_warnings_and_missing_cells_are_told_before_relying_on_the_answer() -> None:
+def test_failures_warnings_and_missing_cells_are_reported_before_relying_on_the_answer() -> None:
     lines = verdict_lines(golden("failed"))
     told = lines[lines.index("Before relying on this:") :]
     text = "\n".join(told)
@@ -238,7 +238,7 @@ def test_the_live_line_names_systems_and_workloads_where_there_are_several() -> 
     )
 
 
-def test_of_many_reasons_the_gravest_are_told_and_the_rest_counted() -> None:
+def test_of_many_reasons_the_gravest_are_reported_and_the_rest_counted() -> None:
     reasons = tuple(ValueUnusable(system="b", trials=n + 1, value="missing") for n in range(30))
     findings = golden("failed")
     verdict = findings.workloads[0].verdicts[3].model_copy(update={"not_judged": reasons})

@@ -28,7 +28,7 @@ def read(folder: Path, more: str = "") -> Study:
     return read_study(path)
 
 
-def test_throughput_is_guarded_by_failures_without_a_word(tmp_path: Path) -> None:
+def test_failures_are_the_guardrail_of_throughput_by_default(tmp_path: Path) -> None:
     guards = studies(read(tmp_path))[0].guardrails
     assert list(guards) == ["errors"]
     assert guards["errors"].margin == pytest.approx(0.001)
@@ -36,14 +36,14 @@ def test_throughput_is_guarded_by_failures_without_a_word(tmp_path: Path) -> Non
     assert not guards["errors"].declared
 
 
-def test_a_tail_among_the_responses_guards_too(tmp_path: Path) -> None:
+def test_a_tail_among_the_responses_is_a_guardrail_too(tmp_path: Path) -> None:
     study = read(tmp_path, "responses: {throughput: {}, response.p99: {}}\n")
     (one,) = studies(study)
     assert list(one.guardrails) == ["errors", "response.p99"]
     assert one.guardrails["response.p99"].margin == pytest.approx(0.25)
 
 
-def test_another_primary_response_has_no_guards_of_its_own(tmp_path: Path) -> None:
+def test_another_primary_response_has_no_guardrails_of_its_own(tmp_path: Path) -> None:
     study = read(tmp_path, "responses: {response.p50: {primary: true}}\n")
     assert studies(study)[0].guardrails == {}
 
@@ -55,7 +55,7 @@ def test_a_stream_has_no_operations_that_could_fail(tmp_path: Path) -> None:
     assert studies(read_study(path))[0].guardrails == {}
 
 
-def test_guards_that_are_written_replace_the_others(tmp_path: Path) -> None:
+def test_guardrails_that_are_written_replace_the_others(tmp_path: Path) -> None:
     study = read(tmp_path, "judge: {guardrails: {response.p99: 10 %}}\n")
     (one,) = studies(study)
     guard = one.guardrails["response.p99"]
@@ -63,7 +63,7 @@ def test_guards_that_are_written_replace_the_others(tmp_path: Path) -> None:
     assert (guard.margin, guard.absolute, guard.declared) == (pytest.approx(0.1), False, True)
 
 
-def test_no_guards_at_all_can_be_asked_for(tmp_path: Path) -> None:
+def test_no_guardrails_at_all_can_be_asked_for(tmp_path: Path) -> None:
     assert studies(read(tmp_path, "judge: {guardrails: {}}\n"))[0].guardrails == {}
 
 
@@ -86,7 +86,7 @@ def test_claims_run(tmp_path: Path) -> None:
     assert (peak.low, peak.high) == (4, 16)
 
 
-def test_a_dummy_is_the_baseline_under_another_name(tmp_path: Path) -> None:
+def test_an_a_a_control_is_the_baseline_under_another_name(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
     path.write_text(BODY.replace("margin: 2 %", "margin: 2 %, aa_control: true"), encoding="utf-8")
     study = read_study(path)
@@ -96,7 +96,7 @@ def test_a_dummy_is_the_baseline_under_another_name(tmp_path: Path) -> None:
     assert again.model_copy(update={"name": "one"}) == study.systems["one"]
 
 
-def test_a_dummy_of_a_level_is_refused(tmp_path: Path) -> None:
+def test_an_a_a_control_of_a_level_is_refused(tmp_path: Path) -> None:
     text = BODY.replace("margin: 2 %", "margin: 2 %, aa_control: true")
     path = tmp_path / "study.yaml"
     path.write_text(text + "compare: load.users\n", encoding="utf-8")

@@ -39,7 +39,7 @@ def test_settings_are_in_the_order_in_which_they_are_applied() -> None:
 
 
 @pytest.mark.parametrize("option", [*ATIMES, *BACK])
-def test_every_mount_option_that_can_be_taken_back_is_named(option: str) -> None:
+def test_every_mount_option_that_can_be_undone_is_named(option: str) -> None:
     assert f"`{option}`" in SETTINGS or f"`{option}=N`" in SETTINGS
     assert option in remount_words("/srv", option)[-2]
 

@@ -193,7 +193,7 @@ def test_a_tool_without_a_load_is_one_client() -> None:
     assert (found.asked, found.limit) == (3, 2)
 
 
-def test_a_minute_is_told_as_the_plan_knows_it() -> None:
+def test_a_minute_is_reported_as_the_plan_knows_it() -> None:
     def told(load: str) -> str:
         found = exceeded_limits(
             study("{use: postfix, per_client_messages: 7}", "{use: smtp}", load)

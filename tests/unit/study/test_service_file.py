@@ -79,7 +79,9 @@ def test_a_right_file_reads() -> None:
         ("summary: A server.\n", "", "1:1", "`summary` is missing"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(right: str, wrong: str, place: str, message: str) -> None:
+def test_a_mistake_is_reported_with_its_place(
+    right: str, wrong: str, place: str, message: str
+) -> None:
     assert right in GOOD
     told = complaints(GOOD.replace(right, wrong, 1))
     assert any(line.startswith(f"mine.yaml:{place}") and message in line for line in told), told

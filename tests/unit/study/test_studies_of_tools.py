@@ -43,7 +43,7 @@ def test_without_a_word_the_metric_that_the_file_says_decides(tmp_path: Path) ->
     )
 
 
-def test_metrics_are_responses_gates_guards_and_claims(tmp_path: Path) -> None:
+def test_metrics_are_responses_gates_guardrails_and_claims(tmp_path: Path) -> None:
     further = """\
 responses: {fio.rate: {primary: true}, fio.latency.p99: {}, run_time: {}}
 gates: {fio.latency.max: at most 2 s}
@@ -80,12 +80,12 @@ def test_no_search_drives_a_tool(tmp_path: Path) -> None:
     assert "a search needs a workload of the engine" in told(tmp_path, text + find)
 
 
-def test_a_command_without_its_words_is_told_so(tmp_path: Path) -> None:
+def test_a_command_without_its_words_says_so(tmp_path: Path) -> None:
     text = STUDY.replace("use: fio, pattern: randread", "use: command")
     assert "`command` needs `command`" in told(tmp_path, text)
 
 
-def test_the_window_is_part_of_the_length_of_a_trial_where_the_tool_is_told_it(
+def test_the_window_is_part_of_the_length_of_a_trial_where_the_tool_is_given_it(
     tmp_path: Path,
 ) -> None:
     windowed = trial_s(read(tmp_path))

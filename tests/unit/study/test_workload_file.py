@@ -110,7 +110,9 @@ def test_a_right_file_reads() -> None:
         ),
     ],
 )
-def test_a_mistake_is_told_with_its_place(right: str, wrong: str, place: str, message: str) -> None:
+def test_a_mistake_is_reported_with_its_place(
+    right: str, wrong: str, place: str, message: str
+) -> None:
     assert right in GOOD
     told = complaints(GOOD.replace(right, wrong, 1))
     assert any(line.startswith(f"mine.yaml:{place}") and message in line for line in told), told
@@ -123,13 +125,13 @@ def test_an_empty_file_is_answered_as_such() -> None:
 @pytest.mark.parametrize(
     ("command", "place"), [("command: []\n", "15:10"), ("", "1:1")], ids=["empty", "none"]
 )
-def test_a_file_without_a_command_is_told_that_alone(command: str, place: str) -> None:
+def test_of_a_file_without_a_command_that_alone_is_reported(command: str, place: str) -> None:
     written = next(line for line in GOOD.splitlines() if line.startswith("command:"))
     told = complaints(GOOD.replace(f"{written}\n", command))
     assert told == [f"mine.yaml:{place}: there is no command"]
 
 
-def test_a_second_document_is_told_of_a_workload_file() -> None:
+def test_a_second_document_is_reported_of_a_workload_file() -> None:
     with pytest.raises(StudyError) as refused:
         WORKLOAD_FILES.parse(f"{GOOD}---\na: b\n".encode(), Path("mine.yaml"))
     assert refused.value.complaints[0].hint == "a workload file has one document; remove `---`"

@@ -15,7 +15,7 @@ from steelyard.systems.platform import Costs
 BOOT_ID = "4121b90c-c8e5-49a0-8c5c-6dfa29431234"
 
 
-def test_what_stands_for_an_instance_is_told_with_its_kind() -> None:
+def test_what_stands_for_an_instance_is_reported_with_its_kind() -> None:
     costs = Costs(processes={"container": 7}, cgroups={"container": "/sys/fs/cgroup/box"})
     machine = Machine(files={"/proc/7": "", "/sys/fs/cgroup/box": ""})
     place = SimpleNamespace(costs=lambda: costs)
@@ -23,7 +23,7 @@ def test_what_stands_for_an_instance_is_told_with_its_kind() -> None:
     assert costs_exist(bench) == "process container, control group container"
 
 
-def test_a_boot_id_is_told_whole_and_a_digest_ends_in_dots() -> None:
+def test_a_boot_id_is_reported_whole_and_a_digest_ends_in_dots() -> None:
     assert said_of({"boot_id": BOOT_ID}) == f"boot_id {BOOT_ID}"
     assert said_of({"container.id": 64 * "a", "overlay.bytes": "0"}) == (
         f"container.id {32 * 'a'}..., overlay.bytes 0"

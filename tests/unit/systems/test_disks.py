@@ -85,7 +85,7 @@ def test_every_filesystem_a_study_may_name_is_known_and_the_other_way_round() ->
     assert set(catalogue.disk_settings()["filesystem"].choices) == set(filesystems())
 
 
-def test_an_array_is_made_in_step_and_every_step_is_taken_back_in_reverse(undo: UndoLog) -> None:
+def test_an_array_is_made_in_step_and_every_step_is_undone_in_reverse(undo: UndoLog) -> None:
     guest = Guest.made()
     prepared = prepare(guest.host(), DISKS, PLAN, undo)
     assert prepared.device == "/dev/md1", "md0 is somebody else's"
@@ -159,7 +159,7 @@ def test_only_btrfs_builds_its_own_arrays(undo: UndoLog) -> None:
         prepare(Guest.made().host(), DISKS, plan, undo)
 
 
-def test_a_guest_and_its_carrier_both_drop_their_caches(undo: UndoLog) -> None:
+def test_a_guest_and_its_host_both_drop_their_caches(undo: UndoLog) -> None:
     class Dropping(Machine):
         def drop_caches(self) -> None:
             self.changes.append(("drop", self.name))

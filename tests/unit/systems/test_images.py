@@ -92,11 +92,11 @@ def test_a_package_that_apt_does_not_know_is_named() -> None:
     assert "`foio`" in told["message"]
 
 
-def test_a_full_disk_is_told_as_such() -> None:
+def test_a_full_disk_is_reported_as_such() -> None:
     assert mmdebstrap.complaint("tar: x: Cannot write: No space left on device")[0] == "no_space"
 
 
-def test_another_failure_is_told_with_the_first_error_of_the_tool() -> None:
+def test_another_failure_is_reported_with_the_first_error_of_the_tool() -> None:
     kind, told = mmdebstrap.complaint("I: x\nE: cannot reach deb.debian.org\nE: run failed\n")
     assert (kind, "cannot reach" in told["message"]) == ("tool_failed", True)
 

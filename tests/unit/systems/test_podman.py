@@ -77,7 +77,7 @@ def test_an_unlimited_machine_limits_nothing() -> None:
     assert read_limits(told) == {}
 
 
-def test_a_container_knows_its_own_name_and_asks_nobody_who_cannot_answer() -> None:
+def test_a_container_knows_its_own_name_and_asks_no_one_who_cannot_answer() -> None:
     assert {"--hostname=steelyard-7-a-1", "--add-host=steelyard-7-a-1:127.0.0.1"} <= set(words())
     assert "--dns=127.0.0.1" in words()
     assert "--dns=127.0.0.1" not in words(network="host")

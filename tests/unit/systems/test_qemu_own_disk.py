@@ -66,7 +66,7 @@ def test_a_disk_of_the_users_own_starts_by_bios_unless_the_study_says_uefi() -> 
     assert after(qemu_argv(own(firmware="/srv/OVMF.fd")), "-bios") == ["/srv/OVMF.fd"]
 
 
-def test_cloud_init_is_told_to_let_root_in_with_the_key_of_the_run() -> None:
+def test_cloud_init_lets_root_in_with_the_key_of_the_run() -> None:
     files = files_of("steelyard-abc-own-1", PUBLIC)
     head, _, body = files["user-data"].partition("\n")
     assert head == "#cloud-config"

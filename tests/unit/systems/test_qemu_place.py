@@ -88,7 +88,7 @@ BUILT = Source(
 )
 
 
-def test_a_machine_stands_on_its_seat_and_has_room_for_its_disks(tmp_path: Path) -> None:
+def test_a_machine_stands_on_its_address_and_has_room_for_its_disks(tmp_path: Path) -> None:
     machine = shape(context(tmp_path, lab=True), BUILT, TCG)
     assert (machine.nic.tap, machine.nic.mac) == ("tap10", INTERFACE.mac)
     assert (machine.address, machine.gateway) == ("10.64.0.10/24", "10.64.0.1")
@@ -176,7 +176,7 @@ def test_another_ground_or_an_overlay_that_holds_something_is_no_reset(wrong: An
     assert refused.value.kind == "reset_not_proved"
 
 
-def test_a_restored_guest_is_told_the_time_of_its_carrier() -> None:
+def test_a_restored_guest_gets_the_time_of_its_host() -> None:
     class HostMachine(Machine):
         def clock(self) -> Any:
             return type("Clock", (), {"realtime_ns": 1_795_280_050_000_000_007})()

@@ -91,7 +91,7 @@ def test_without_a_lab_network_only_the_ports_asked_for_are_forwarded() -> None:
     assert forwards == ["hostfwd=tcp:127.0.0.1:8025-:8025", "hostfwd=tcp:127.0.0.1:8080-:8080"]
 
 
-def test_the_guest_is_told_its_address_and_what_to_load() -> None:
+def test_the_guest_gets_its_address_and_what_to_load() -> None:
     words = kernel_words(replace(MACHINE, kernel_words="mitigations=off nosmt"))
     assert "steelyard.address=10.77.0.10/24" in words
     assert f"steelyard.modules={','.join(modules('virtio', 'virtio'))}" in words

@@ -59,7 +59,7 @@ def test_events_that_come_before_an_answer_are_kept_until_they_are_asked_for() -
         qmp.await_event("DEVICE_DELETED", timeout_s=1, device="disk-1")
 
 
-def test_a_refusal_is_told_in_qemus_own_words() -> None:
+def test_a_refusal_is_reported_in_qemus_own_words() -> None:
     error = {"error": {"class": "GenericError", "desc": "Device 'x' not found"}}
     with pytest.raises(SystemFailure, match=r"refuses device_del: Device 'x' not found"):
         Qmp(Monitor([error])).execute("device_del", {"id": "x"})

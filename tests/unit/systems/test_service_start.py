@@ -51,7 +51,7 @@ def test_services_that_start_at_once_look_for_ports_at_different_places() -> Non
     assert len(first) > 45
 
 
-def test_a_machine_without_a_free_port_is_told() -> None:
+def test_a_machine_without_a_free_port_is_reported() -> None:
     with pytest.raises(RuntimeError, match="no 1 of"):
         free_ports(1, set(range(FIRST_PORT, FIRST_PORT + PORTS)), "/t")
 

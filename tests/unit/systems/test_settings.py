@@ -128,7 +128,7 @@ def test_a_machine_without_the_files_says_where_they_would_be(undo: UndoLog) -> 
     assert caught.value.kind == "not_supported"
 
 
-def test_a_value_that_does_not_stay_is_a_failure_and_is_taken_back(undo: UndoLog) -> None:
+def test_a_value_that_does_not_stay_is_a_failure_and_is_undone(undo: UndoLog) -> None:
     class Rounding(Machine):
         def write_file(self, path: str, content: str, **_more: object) -> None:
             super().write_file(path, "128" if content == "100" else content)
@@ -161,7 +161,7 @@ def test_settings_are_applied_in_the_order_of_the_catalogue(undo: UndoLog) -> No
     assert [path for _, path, _ in machine.changes] == [thp, "/proc/sys/vm/swappiness"]
 
 
-def test_one_that_cannot_be_taken_back_keeps_no_other(undo: UndoLog) -> None:
+def test_one_that_cannot_be_undone_keeps_no_other(undo: UndoLog) -> None:
     machine = Machine(files={"/proc/sys/vm/a": "1", "/proc/sys/vm/b": "1"})
     applied = apply_settings(machine.host(), {"sysctl.vm.a": 2, "sysctl.vm.b": 2}, undo, PLACE)
     machine.refuses = {"/proc/sys/vm/b"}
@@ -310,6 +310,6 @@ def test_words_for_the_kernel_are_handed_to_who_boots_it_and_checked_after(undo:
         apply_settings(machine.host(), settings, undo, PLACE)
 
 
-def test_a_name_that_nobody_declared_is_refused(undo: UndoLog) -> None:
+def test_a_name_that_no_one_declared_is_refused(undo: UndoLog) -> None:
     with pytest.raises(SystemFailure, match="there is no setting `tune`"):
         apply_settings(Machine().host(), {"tune": "balanced"}, undo, PLACE)

@@ -45,7 +45,7 @@ def test_time_of_the_processor_is_that_of_the_command() -> None:
     assert 0 < done.user_s + done.system_s <= done.wall_s * 1.5
 
 
-def test_exit_codes_and_signals_are_told_apart() -> None:
+def test_exit_codes_and_signals_are_distinguished() -> None:
     assert execute(["sh", "-c", "exit 3"]).exit_code == 3
     assert execute(["sh", "-c", "kill -9 $$"]).exit_code == -9
 

@@ -36,7 +36,7 @@ def kinds(seen: Callable[..., Seen]) -> Callable[..., list[str]]:
     return judged
 
 
-def test_a_machine_that_computes_for_nobody_else_is_not_disturbed(
+def test_a_machine_that_computes_for_no_one_else_is_not_disturbed(
     kinds: Callable[..., list[str]],
 ) -> None:
     assert kinds(counters(ours_ms=3000, user=3020, system=500, steal=20)) == []
@@ -55,11 +55,11 @@ def test_other_programs_above_one_percent_are_named(kinds: Callable[..., list[st
     assert kinds(counters(ours_ms=1000, user=1200)) == ["foreign_cpu"]
 
 
-def test_what_the_kernel_does_is_nobody_s_computing(kinds: Callable[..., list[str]]) -> None:
+def test_what_the_kernel_does_is_no_one_s_computing(kinds: Callable[..., list[str]]) -> None:
     assert kinds(counters(ours_ms=1000, user=1000, system=1500, softirq=400)) == []
 
 
-def test_our_own_time_is_not_a_stranger_s_however_the_kernel_splits_it(
+def test_our_own_time_is_not_that_of_another_process_however_the_kernel_splits_it(
     kinds: Callable[..., list[str]],
 ) -> None:
     """Seen in an emulated guest: fio and linpack in 8 s, and not another program."""
@@ -68,12 +68,14 @@ def test_our_own_time_is_not_a_stranger_s_however_the_kernel_splits_it(
     assert kinds(counters(**ours, user=1_565, system=470)) == ["foreign_cpu"]
 
 
-def test_a_stranger_is_named_while_the_kernel_serves_us(kinds: Callable[..., list[str]]) -> None:
+def test_another_process_is_named_while_the_kernel_serves_us(
+    kinds: Callable[..., list[str]],
+) -> None:
     ours = {"ours_ms": 300, "ours_system_ms": 1_900}
     assert kinds(counters(**ours, user=400, system=1_500, softirq=400)) == ["foreign_cpu"]
 
 
-def test_a_container_beside_our_processes_is_no_stranger(seen: Callable[..., Seen]) -> None:
+def test_a_container_beside_our_processes_is_no_other_process(seen: Callable[..., Seen]) -> None:
     columns = counters(ours_ms=300, ours_system_ms=100, user=1_300, system=200)
     group = {"cgroup.instance.user_ns": 1_000, "cgroup.instance.system_ns": 100}
     columns |= {name: [0, 0, ms * 1_000_000] for name, ms in group.items()}
@@ -90,7 +92,7 @@ def test_a_few_ticks_prove_nothing(kinds: Callable[..., list[str]]) -> None:
     assert kinds(counters(ours_ms=1000, user=1045)) == []
 
 
-def test_where_our_own_share_is_not_known_strangers_are_not_accused(
+def test_where_our_own_share_is_not_known_other_processes_are_not_accused(
     kinds: Callable[..., list[str]],
 ) -> None:
     columns = counters(user=3000)

@@ -43,7 +43,7 @@ def compared(
     return [(each.kind, each.name, each.before, each.after) for each in event.differences]
 
 
-def test_a_mount_that_stayed_is_told(
+def test_a_mount_that_stayed_is_reported(
     tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = compared(tmp_path, ledger, monkeypatch, {"mount": {}}, {"mount": {"/mnt": "/dev/x"}})
@@ -65,7 +65,7 @@ def test_what_bears_the_mark_of_another_run_is_not_ours(
     assert not any("ffff0000" in name for _, name, _, _ in found)
 
 
-def test_a_machine_that_cannot_be_asked_is_told_as_such(tmp_path: Path, ledger: Ledger) -> None:
+def test_a_machine_that_cannot_be_asked_is_reported_as_such(tmp_path: Path, ledger: Ledger) -> None:
     def gone(_name: str) -> Host:
         raise EngineError("the agent has ended", slug="agent-is-lost")
 

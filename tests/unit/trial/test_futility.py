@@ -7,7 +7,7 @@ from steelyard.records.events import CommonestFailure, FutilityReason
 from steelyard.records.missing import Reason
 from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec
-from steelyard.trial.session_state.futility import in_vain
+from steelyard.trial.session_state.futility import futility_of
 from steelyard.trial.session_state.progress import Progress
 
 RATE = ResponseSpec(name="rate", label="rate", unit="1/s", direction="higher", primary=True)
@@ -73,7 +73,7 @@ def left(planned: Plan, told: str) -> dict[str, FutilityReason]:
     """Who leaves after as many trials as there are signs, without retries."""
     trials = [trial for visit in planned.visits for trial in visit.trials]
     records = [record(trial, sign) for trial, sign in zip(trials, told, strict=False)]
-    return in_vain(Progress(0, records), planned, lambda _: RATE)
+    return futility_of(Progress(0, records), planned, lambda _: RATE)
 
 
 EXIT_3 = CommonestFailure(
@@ -117,7 +117,7 @@ def test_one_value_of_all_keeps_those_that_lack_it_by_chance() -> None:
     assert left(planned, "+.+.............") == {}
 
 
-def test_a_value_beyond_all_others_is_told() -> None:
+def test_a_value_beyond_all_others_is_reported() -> None:
     assert left(plan("abab"), "i.......") == {}
 
 

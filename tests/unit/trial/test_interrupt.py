@@ -104,7 +104,7 @@ def test_the_waits_of_another_session_go_on() -> None:
             interrupt.patience.pause(60)
 
 
-def test_every_signal_is_told_with_its_count() -> None:
+def test_every_signal_is_reported_with_its_count() -> None:
     told: list[int] = []
     with Interrupt(told.append).installed():
         os.kill(os.getpid(), signal.SIGINT)

@@ -60,7 +60,7 @@ def test_a_neighbour_that_failed_is_no_neighbour_that_rested() -> None:
     assert failed.value.outcome is Outcome.COMMAND_FAILED
 
 
-def test_a_neighbour_that_ended_well_before_the_measured_one_says_how_long_it_rested() -> None:
+def test_a_neighbour_that_succeeded_before_the_measured_one_says_how_long_it_rested() -> None:
     idle_s = neighbour().end_background()
     assert idle_s is not None
     assert idle_s > 0

@@ -24,7 +24,7 @@ def test_packages_and_the_memory_of_one_are_added_and_cores_are_not_counted_twic
     assert energy_j(told) == pytest.approx(66.0)
 
 
-def test_the_whole_board_counts_alone_where_it_is_told() -> None:
+def test_the_whole_board_counts_alone_where_it_is_measured() -> None:
     told = window(package_0=[0, 1, 2], psys=[5, 5_000_005, 10_000_005])
     assert mean_power_w(told) == pytest.approx(5.0)
 
@@ -35,7 +35,7 @@ def test_memory_of_every_package_is_added() -> None:
     assert mean_power_w(told) == pytest.approx(7.0)
 
 
-def test_memory_of_nobody_knows_which_package_is_left_out() -> None:
+def test_memory_of_no_one_knows_which_package_is_left_out() -> None:
     told = window(package_0=[0, 0, 2_000_000], package_1=[0, 0, 4_000_000], dram=[0, 0, 8_000_000])
     assert mean_power_w(told) == pytest.approx(3.0)
 

@@ -82,7 +82,7 @@ def test_the_time_of_a_run_is_that_of_a_number_of_operations_only(seen: Make) ->
     assert measure_responses({"run_time": "s"}, timed)["run_time"].value is None
 
 
-def test_refused_and_timed_out_operations_are_told_apart(seen: Make) -> None:
+def test_refused_and_timed_out_operations_are_distinguished(seen: Make) -> None:
     errors = {"connect": {"conn_refused": 4, "conn_timeout": 2}, "150": {"ftp_4xx": 10}}
     counts = {"intended": 200, "unsent": 0, "sent": 200, "ok": 184, "errors": 16}
     got = seen(errors=errors, counts=counts | {"inflight_at_stop": 0})

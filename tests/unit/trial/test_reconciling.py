@@ -42,7 +42,7 @@ def costs(guest: WindowSamples, host: WindowSamples) -> CostRecord:
     return found
 
 
-def test_both_sides_of_a_guest_are_told_in_cores() -> None:
+def test_both_sides_of_a_guest_are_reported_in_cores() -> None:
     found = costs(inside(0.9, 0.0), outside(vcpu=0.6, waited=0.3, qemu=0.75))
     expected = CostRecord(
         instance_cores=0.75,

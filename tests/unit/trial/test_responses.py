@@ -55,7 +55,7 @@ def test_a_percentile_with_too_few_samples_says_how_many_are_needed(seen: Make) 
     assert got.missing == TooFewTimes(figure="p99", needed=1000)
 
 
-def test_a_latency_nobody_recorded_is_not_zero(seen: Make) -> None:
+def test_a_latency_no_one_recorded_is_not_zero(seen: Make) -> None:
     assert measured("lateness.p50", seen()).value is None
 
 
@@ -114,7 +114,7 @@ def test_steal_is_a_share_of_all_cpu_time(seen: Make) -> None:
     assert measured("host.steal", seen(columns)).value == pytest.approx(0.1)
 
 
-def test_a_response_nobody_measures_says_so(seen: Make) -> None:
+def test_a_response_no_one_measures_says_so(seen: Make) -> None:
     got = measured("phase_of_the_moon", seen())
     assert got.missing == NameUnknown(kind="response_unknown", name="phase_of_the_moon")
 

@@ -80,7 +80,7 @@ def test_limits_that_hold_at_the_largest_load_tried_are_no_answer() -> None:
     assert steps[-1].load == 256
 
 
-def test_what_cannot_be_told_ends_the_search_with_its_reason() -> None:
+def test_what_cannot_be_known_ends_the_search_with_its_reason() -> None:
     too_few = TooFewTimes(figure="p99", needed=1000)
     broken = Broken("response.p99", "at most 1 ms", None, too_few)
     assert next_step([Step(4, held=False, broken=broken)], USERS) == Found(

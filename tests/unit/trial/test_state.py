@@ -92,7 +92,7 @@ def test_what_ended_from_outside_uses_up_no_retry() -> None:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.DISK_FULL, Outcome.NEEDS_OPERATOR])
-def test_what_somebody_had_to_mend_is_attempted_again(outcome: Outcome) -> None:
+def test_what_somebody_had_to_fix_is_attempted_again(outcome: Outcome) -> None:
     assert not Progress(0, [record(1, outcome)]).finished(first(plan("ab")))
 
 
@@ -105,7 +105,7 @@ def test_a_full_disk_ends_the_session_and_any_other_failure_of_a_trial_does_not(
     assert what_ends_the_session(died, died) is None
 
 
-def test_what_was_cancelled_while_nobody_asked_uses_up_retries() -> None:
+def test_what_was_cancelled_while_no_one_asked_uses_up_retries() -> None:
     cancelled = TrialFailed(Outcome.INTERRUPTED, "cancelled before the window began")
     outcome = not_by_the_user(cancelled).outcome
     assert outcome in RETRY_HELPS

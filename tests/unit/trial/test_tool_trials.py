@@ -103,7 +103,9 @@ def test_cleanup_is_planned_before_and_runs_in_its_order_whatever_happened(
     assert (bench.folder / "cleaned").exists()
 
 
-def test_cleanup_is_planned_when_a_preparation_fails_and_its_words_are_told(bench: Bench) -> None:
+def test_cleanup_is_planned_when_a_preparation_fails_and_its_words_are_reported(
+    bench: Bench,
+) -> None:
     bad = ("[touch,", '[sh, -c, "echo no such luck >&2; exit 1",')
     with pytest.raises(AgentRefusal, match="no such luck"):
         bench.measured(own(GOOD, bad))
@@ -211,7 +213,7 @@ def test_without_a_warmup_nothing_is_run_before(bench: Bench) -> None:
     assert (bench.folder / "runs").read_text(encoding="utf-8") == "50\n"
 
 
-def test_tools_speak_the_language_that_is_understood(bench: Bench) -> None:
+def test_tools_speak_the_language_that_is_parsed(bench: Bench) -> None:
     bench.measured(own(f"{GOOD}; echo $LC_ALL"))
     assert bench.instance.outputs["stdout"].endswith("\nC\n")
 

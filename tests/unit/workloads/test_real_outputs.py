@@ -143,7 +143,7 @@ BEYOND = [name for name in catalogue.names("workloads") if catalogue.workload(na
 
 
 @pytest.mark.parametrize("use", BEYOND)
-def test_a_version_that_was_never_seen_is_named_with_what_is_understood(use: str) -> None:
+def test_a_version_that_was_never_seen_is_named_with_what_is_parsed(use: str) -> None:
     version = catalogue.workload(use).version
     assert version is not None
     if version.before is None:
@@ -176,7 +176,7 @@ def test_it_is_said_of_every_recorded_output_how_it_was_made_and_what_is_read() 
 
 
 @pytest.mark.parametrize("case", VERSIONED, ids=case_id)
-def test_the_version_that_printed_it_is_one_that_is_understood(case: Path) -> None:
+def test_the_version_that_printed_it_is_one_that_is_parsed(case: Path) -> None:
     version = catalogue.workload(case.parent.name).version
     assert version is not None
     said = (case / "version.txt").read_text(encoding="utf-8")

@@ -45,7 +45,7 @@ fn a_server_that_begins_to_listen_later_is_waited_for() {
 }
 
 #[test]
-fn nobody_on_the_port_is_not_ready_and_says_who_is_close() {
+fn no_one_on_the_port_is_not_ready_and_says_who_is_close() {
     let (_held, port) = held_port();
     let failure = Controller::new().error(tcp(port, 30));
     assert_eq!(failure["kind"], "not_ready");

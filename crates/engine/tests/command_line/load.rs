@@ -41,7 +41,7 @@ fn load_says_in_words_whether_to_trust_it_and_says_so_last() {
 }
 
 #[test]
-fn load_on_a_port_nobody_listens_on_exits_with_3_and_a_hint() {
+fn load_on_a_port_no_one_listens_on_exits_with_3_and_a_hint() {
     let sink = Sink::start(&["http"]);
     let url = format!("http://{}/", sink.address);
     sink.stop();

@@ -81,21 +81,21 @@ impl<P: Protocol> Worker<'_, P> {
         if P::HAS_SIDE {
             due_ns = due_ns.min(self.sides.next_wake_ns());
         }
-        let guard_ns = if arrival_ns == due_ns && self.pacing.pace.has_idle() {
-            self.pacing.guard_ns
+        let poll_ahead_ns = if arrival_ns == due_ns && self.pacing.pace.has_idle() {
+            self.pacing.poll_ahead_ns
         } else {
             0
         };
         let sleep_ns = if self.has_users_to_start() || self.connections.has_any_there() {
             0
         } else {
-            due_ns.saturating_sub(now_ns).saturating_sub(guard_ns)
+            due_ns.saturating_sub(now_ns).saturating_sub(poll_ahead_ns)
         };
         // A refused wait would be a defect of this loop; the run then ends by its deadlines.
         let _ = self
             .poller
             .wait(&mut self.events, Some(Duration::from_nanos(sleep_ns)));
-        if sleep_ns == 0 && guard_ns > 0 && self.events.is_empty() && now_ns < due_ns {
+        if sleep_ns == 0 && poll_ahead_ns > 0 && self.events.is_empty() && now_ns < due_ns {
             self.state.meter.spun(monotonic_ns() - now_ns);
         }
     }

@@ -125,7 +125,7 @@ impl<'a, P: Protocol> Worker<'a, P> {
         // Without it deadlines are met 50 µs late at best; a kernel that refuses shows in lateness.
         let _ = usage::set_timer_slack_ns(1);
         let poller = Poller::new()?;
-        let guard_ns = if plan.is_open() && plan.job.spin {
+        let poll_ahead_ns = if plan.is_open() && plan.job.spin {
             arrivals::wake_up_lateness_ns(&poller)?
         } else {
             0
@@ -158,7 +158,7 @@ impl<'a, P: Protocol> Worker<'a, P> {
             buffers: Buffers::new(),
             connections: Connections::new(connections),
             sides: Sides::new(if P::HAS_SIDE { places } else { 0 }),
-            pacing: Pacing::new(plan, share, guard_ns),
+            pacing: Pacing::new(plan, share, poll_ahead_ns),
             state: RunState::new(),
             records: Records::new(recorder, listener),
             protocol,

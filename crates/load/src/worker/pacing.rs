@@ -21,11 +21,11 @@ pub(super) struct Pacing {
     /// First user that has not begun (closed mode).
     pub next_user: usize,
     /// So much before an arrival the loop polls instead of sleeping.
-    pub guard_ns: u64,
+    pub poll_ahead_ns: u64,
 }
 
 impl Pacing {
-    pub fn new(plan: &Plan, share: &Share, guard_ns: u64) -> Self {
+    pub fn new(plan: &Plan, share: &Share, poll_ahead_ns: u64) -> Self {
         let places = share.connections as usize;
         Self {
             pace: Pace::new(plan, share),
@@ -33,7 +33,7 @@ impl Pacing {
             quota: share.operations,
             quotas: (share.operations_per_user).map_or_else(Vec::new, |each| vec![each; places]),
             next_user: if plan.is_open() { places } else { 0 },
-            guard_ns,
+            poll_ahead_ns,
         }
     }
 

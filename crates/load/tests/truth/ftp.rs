@@ -215,7 +215,7 @@ fn downloads_arrive_whole_whether_or_not_anybody_looks_at_them() {
 }
 
 #[test]
-fn a_server_that_says_226_first_or_150_never_is_understood() {
+fn a_server_that_says_226_first_or_150_never_is_parsed() {
     for (early_226, without_150) in [(true, false), (true, true), (false, true)] {
         let (server, _) = server(Way {
             early_226,

@@ -57,7 +57,7 @@ fn a_number_of_operations_is_kept_to_over_all_workers() {
 }
 
 #[test]
-fn replies_in_single_bytes_are_understood() {
+fn replies_in_single_bytes_are_parsed() {
     let server = Server::http(|stream, _| REPLY.iter().all(|byte| send(stream, &[*byte])));
     let job = LoadJob {
         operations: Some(20),
@@ -213,7 +213,7 @@ fn users_think_between_operations() {
 }
 
 #[test]
-fn a_target_where_nobody_listens_is_unreachable() {
+fn a_target_where_no_one_listens_is_unreachable() {
     let server = Server::http(|_, _| false);
     let job = http_job(&server, 2, 100);
     drop(server);

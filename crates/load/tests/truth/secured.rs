@@ -107,7 +107,7 @@ fn requests_over_tls_are_answered_and_the_handshake_is_a_phase() {
 }
 
 #[test]
-fn a_certificate_that_nobody_vouches_for_is_refused() {
+fn a_certificate_that_no_one_vouches_for_is_refused() {
     let (own, other) = (
         identity("own", &["localhost"]),
         identity("other", &["localhost"]),

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_summed_without_those_that_nobody_named_and_without_children() {
+    fn threads_are_summed_without_those_that_no_one_named_and_without_children() {
         let root = tempfile::tempdir().unwrap();
         thread(root.path(), 10, 2, Some("100 7 1\n"));
         thread(root.path(), 11, 3, Some("1000 70 1\n"));

@@ -68,7 +68,7 @@ fn who_watches_gets_word_until_the_watch_ends() {
 }
 
 #[test]
-fn named_users_need_their_password_and_nobody_named_admits_all() {
+fn named_users_need_their_password_and_no_one_named_admits_all() {
     let open = drops(1_000);
     assert!(open.admits("a", "anything") && !open.admits("", "x"));
     let closed = Maildrops::new(&MailOptions {

@@ -44,7 +44,7 @@ fn each_accepted_recipient_gets_a_reply_even_a_repeated_one() {
 }
 
 #[test]
-fn the_greeting_of_smtp_is_not_understood() {
+fn the_greeting_of_smtp_is_refused() {
     let sink = lmtp(&[]);
     let mut peer = Peer::connect(sink.address);
     assert!(peer.reply().contains(" LMTP "));

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.console import say, tell
-from steelyard.cli.ending import ends_well
+from steelyard.cli.ending import with_exit_code
 from steelyard.errors import ExitCode, HostError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
@@ -40,7 +40,7 @@ On = Annotated[
 
 
 @images.command("build")
-@ends_well
+@with_exit_code
 def build(name: Name, kind: KindAsked = None, on: On = LOCAL) -> int:
     """Build an image from Debian's packages; one of the same recipe is not built again.
 
@@ -54,7 +54,7 @@ def build(name: Name, kind: KindAsked = None, on: On = LOCAL) -> int:
 
 
 @images.command("list")
-@ends_well
+@with_exit_code
 def list_images(on: On = LOCAL) -> int:
     """List the recipes, and which of them have been built on a machine."""
     with Machines() as machines:
@@ -68,7 +68,7 @@ def list_images(on: On = LOCAL) -> int:
 
 
 @images.command("show")
-@ends_well
+@with_exit_code
 def show(name: Name, kind: KindAsked = None) -> int:
     """Show a recipe, and what was built of it: files, digests, versions of packages."""
     named = _named(name)

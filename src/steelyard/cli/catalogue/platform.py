@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.console import print_notice, say
-from steelyard.cli.ending import ends_well
+from steelyard.cli.ending import with_exit_code
 from steelyard.errors import HostError
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import choice_hint
@@ -21,7 +21,7 @@ app = typer.Typer(
 
 
 @app.command("list")
-@ends_well
+@with_exit_code
 def list_platforms() -> None:
     """Name every platform with what is known of it."""
     rows = [COLUMNS, *support_rows()]
@@ -31,7 +31,7 @@ def list_platforms() -> None:
 
 
 @app.command()
-@ends_well
+@with_exit_code
 def show(
     name: Annotated[str, typer.Argument(help="A platform of the catalogue.", show_default=False)],
 ) -> None:
@@ -46,7 +46,7 @@ def show(
 
 
 @app.command()
-@ends_well
+@with_exit_code
 def check(
     file: Annotated[Path, typer.Argument(help="File of a platform.", show_default=False)],
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.console import print_notice, say
-from steelyard.cli.ending import ends_well
+from steelyard.cli.ending import with_exit_code
 from steelyard.errors import Complaint, StudyError
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import choice_hint
@@ -69,6 +69,6 @@ def check(
     say(f"{file}: good; it speaks {speaks} and has {count} setting{'' if count == 1 else 's'}")
 
 
-app.command("list")(ends_well(list_services))
-app.command("show")(ends_well(show))
-app.command("check")(ends_well(check))
+app.command("list")(with_exit_code(list_services))
+app.command("show")(with_exit_code(show))
+app.command("check")(with_exit_code(check))

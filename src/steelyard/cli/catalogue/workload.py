@@ -9,7 +9,7 @@ import typer
 
 from steelyard.cli.catalogue.workload_output import read_output_lines
 from steelyard.cli.console import print_notice, say
-from steelyard.cli.ending import ends_well
+from steelyard.cli.ending import with_exit_code
 from steelyard.errors import Complaint, StudyError
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import choice_hint
@@ -91,6 +91,6 @@ def _noun(count: int, noun: str) -> str:
     return noun if count == 1 else f"{noun}s"
 
 
-app.command("list")(ends_well(list_workloads))
-app.command("show")(ends_well(show))
-app.command("check")(ends_well(check))
+app.command("list")(with_exit_code(list_workloads))
+app.command("show")(with_exit_code(show))
+app.command("check")(with_exit_code(check))

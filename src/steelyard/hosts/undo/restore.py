@@ -45,7 +45,7 @@ class Restored:
     left: list[Left] = field(default_factory=list)
 
 
-def take_back(log: UndoLog, open_machine: Opener, folders: RunFolders | None = None) -> Restored:
+def restore_all(log: UndoLog, open_machine: Opener, folders: RunFolders | None = None) -> Restored:
     """Applies every pending inverse; what cannot be applied now stays pending and is reported.
 
     ``folders`` are those that the run may have made; no other is removed.

@@ -17,7 +17,7 @@ from steelyard.judge.visits.readings import met_by_both
 from steelyard.judge.visits.scales import Scale
 from steelyard.judge.visits.series import Conditions, Pair
 from steelyard.plan.model import Frozen, Plan
-from steelyard.study.model import GuardSpec, ResponseSpec
+from steelyard.study.model import GuardrailSpec, ResponseSpec
 from steelyard.study.workload_study import WorkloadStudy
 
 
@@ -55,7 +55,7 @@ class Comparison:
     alpha: float
     share: float
     family: Family
-    guardrails: tuple[GuardSpec, ...] = ()
+    guardrails: tuple[GuardrailSpec, ...] = ()
     scale: Scale = "log"
     span_s: float | None = None
 
@@ -90,7 +90,7 @@ def shared(
     alpha: float,
     *,
     against: str | None,
-    guardrails: tuple[GuardSpec, ...] = (),
+    guardrails: tuple[GuardrailSpec, ...] = (),
     scale: Scale = "log",
     span_s: float | None = None,
 ) -> Iterator[Comparison]:

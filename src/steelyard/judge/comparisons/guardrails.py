@@ -17,7 +17,7 @@ from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.kinds.verdict_notes import GuardrailFinding, NotJudged, TooFewVisits
 from steelyard.judge.visits.scales import Scale
 from steelyard.judge.visits.series import Conditions, Pair, Visits
-from steelyard.study.model import GuardSpec, ResponseSpec
+from steelyard.study.model import GuardrailSpec, ResponseSpec
 
 State = Literal["held", "broken", "open", "not_measured"]
 
@@ -26,7 +26,7 @@ State = Literal["held", "broken", "open", "not_measured"]
 class CheckedGuardrail:
     """One guardrail at one comparison. ``effect`` is that of the winner, larger is better."""
 
-    spec: GuardSpec
+    spec: GuardrailSpec
     state: State
     effect: float | None
     reason: NotJudged | None = None
@@ -53,7 +53,7 @@ class CheckedGuardrail:
 
 
 def check_guardrail(
-    spec: GuardSpec,
+    spec: GuardrailSpec,
     pair: Pair,
     conditions: Conditions | None,
     readings: Visits,

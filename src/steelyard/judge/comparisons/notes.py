@@ -61,7 +61,7 @@ def notes_on(
     if invalid is not None:
         yield invalid
     yield from _undefined(comparison, series)
-    yield from _not_guarded(guardrails)
+    yield from _not_checked(guardrails)
     if len(series.visits) < FIRST_LOOK:
         yield TooFewVisits(visits=len(series.visits), needed=FIRST_LOOK)
     if changes is not None and not isinstance(withheld, EffectChanges):
@@ -88,7 +88,7 @@ def _undefined(comparison: Comparison, series: Series) -> Iterator[ValuesUndefin
         )
 
 
-def _not_guarded(guardrails: tuple[CheckedGuardrail, ...]) -> Iterator[GuardrailNotChecked]:
+def _not_checked(guardrails: tuple[CheckedGuardrail, ...]) -> Iterator[GuardrailNotChecked]:
     for guardrail in guardrails:
         if guardrail.reason is not None and not guardrail.spec.declared:
             yield GuardrailNotChecked(label=guardrail.spec.label, reason=guardrail.reason)

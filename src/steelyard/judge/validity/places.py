@@ -17,14 +17,14 @@ def machines_of(study: StudyDesign, records: Sequence[TrialRecord]) -> dict[str,
     told = {
         record.cell.system: identity
         for record in records
-        if (identity := carrier_facts(record).get(_IDENTITY)) is not None
+        if (identity := host_machine_facts(record).get(_IDENTITY)) is not None
     }
     if told.keys() >= set(measured):
         return told
     return {name: machine_name(study.systems.get(name)) for name in measured}
 
 
-def carrier_facts(record: TrialRecord) -> dict[str, str | None]:
+def host_machine_facts(record: TrialRecord) -> dict[str, str | None]:
     """Of the machine itself: a guest reports the processor that it is given."""
     return record.facts.get("host") or record.facts.get("system", {})
 

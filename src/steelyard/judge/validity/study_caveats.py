@@ -24,7 +24,7 @@ from steelyard.judge.kinds.caveats import (
     TrialExtent,
     WarnedTrials,
 )
-from steelyard.judge.validity.places import beside_the_load, carrier_facts, machines_of
+from steelyard.judge.validity.places import beside_the_load, host_machine_facts, machines_of
 from steelyard.judge.visits.calibrations import exceeded
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
@@ -74,7 +74,7 @@ def _machines(study: WorkloadStudy, records: Sequence[TrialRecord]) -> OneMachin
 
 
 def _constant_fact(records: Sequence[TrialRecord], fact: str) -> str | None:
-    values = {facts.get(fact) for r in records if (facts := carrier_facts(r))}
+    values = {facts.get(fact) for r in records if (facts := host_machine_facts(r))}
     return values.pop() if len(values) == 1 else None
 
 

@@ -70,7 +70,7 @@ def note_text(note: VerdictNote) -> str:
     return text(note, Labels())
 
 
-def guard_margin(guardrail: GuardrailFinding) -> str:
+def guardrail_margin(guardrail: GuardrailFinding) -> str:
     """The margin of a guardrail: ``25 %``; ``0.1 points`` of a share."""
     if not guardrail.absolute:
         return f"{100 * math.expm1(guardrail.margin):.3g} %"
@@ -221,7 +221,7 @@ def _guardrails_open(note: GuardrailsOpen) -> str:
 
 
 def _open_guardrail(guardrail: GuardrailFinding) -> str:
-    what = f"that its {noun(guardrail.label)} is not worse by {guard_margin(guardrail)} or more"
+    what = f"that its {noun(guardrail.label)} is not worse by {guardrail_margin(guardrail)} or more"
     if guardrail.reason is None:
         return f"{what} is not shown"
     return f"{what} cannot be judged: {note_text(guardrail.reason)}"

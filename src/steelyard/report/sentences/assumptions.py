@@ -24,7 +24,7 @@ from steelyard.report.notes.warnings import RESOURCES, kind_text
 from steelyard.report.sentences.differences import difference_lines
 from steelyard.report.sentences.influence_sure import influence_sure_lines
 from steelyard.report.sentences.resolution import covariate_lines, length_lines, resolution_lines
-from steelyard.report.sentences.trade_offs import guard_lines
+from steelyard.report.sentences.trade_offs import guardrail_lines
 from steelyard.report.sentences.verdict import reason_text
 from steelyard.report.view import View, lines
 from steelyard.report.vocabulary import compared_all, family_text, met_by, primary_response
@@ -91,7 +91,7 @@ def resting_lines(view: View, seed_noun: str = "order seed") -> list[str]:
     lines += _assumptions(view)
     if view.own.aa_control is not None:
         lines.append(_aa_control(view.own.aa_control))
-    lines += guard_lines(judged(view)) + _spread_lines(view)
+    lines += guardrail_lines(judged(view)) + _spread_lines(view)
     lines += resolution_lines(view.own.resolution) + covariate_lines(view.own.covariates)
     return lines + length_lines(view.own.lengths)
 

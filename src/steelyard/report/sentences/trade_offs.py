@@ -7,7 +7,7 @@ from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.judge.kinds.verdict_notes import GuardrailFinding
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted, fixed, significant
-from steelyard.report.notes.verdict import guard_margin
+from steelyard.report.notes.verdict import guardrail_margin
 from steelyard.report.vocabulary import noun, predicate
 
 _ERRORS = "errors"
@@ -45,13 +45,13 @@ def _size(guardrail: GuardrailFinding, effect: float) -> str:
     return f"{'+' if effect > 0 else ''}{significant(effect)} {guardrail.unit}"
 
 
-def guard_lines(verdicts: list[VerdictFinding]) -> list[str]:
+def guardrail_lines(verdicts: list[VerdictFinding]) -> list[str]:
     """Which guardrails held, one line for each over all differences that were found."""
     held: dict[tuple[str, str], int] = {}
     for verdict in verdicts:
         for guardrail in verdict.guardrails:
             if guardrail.state == "held":
-                key = (guardrail.label, guard_margin(guardrail))
+                key = (guardrail.label, guardrail_margin(guardrail))
                 held[key] = held.get(key, 0) + 1
     return [
         f"Guardrail held: {noun(label)} of the faster system is not worse by {margin} or more "

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from steelyard.study.declared.responses import Response
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.grammar import StudyFile
-from steelyard.study.model import BYTES, GuardSpec, ResponseSpec
+from steelyard.study.model import BYTES, GuardrailSpec, ResponseSpec
 from steelyard.study.resolve.entries import responses_for
 from steelyard.study.resolve.responses import check_response
 
@@ -24,7 +24,7 @@ def resolve_guardrails(
     complaints: Complaints,
     *,
     among: Collection[str] | None = None,
-) -> dict[str, GuardSpec]:
+) -> dict[str, GuardrailSpec]:
     """Those that the study declares; else failures, and the tail where it is a response.
 
     ``among`` are the responses that one of several workloads can use as guardrail metrics.
@@ -53,23 +53,23 @@ def resolve_guardrails(
                 where, f"`{name}` {why} and cannot be a guardrail", "take it out", at_key=True
             )
         else:
-            found[name] = _guard(name, known[name], margin, declared=True)
+            found[name] = _guardrail(name, known[name], margin, declared=True)
     return found
 
 
 def _defaults(
     responses: Mapping[str, ResponseSpec], known: Mapping[str, Response]
-) -> dict[str, GuardSpec]:
+) -> dict[str, GuardrailSpec]:
     primary = next(each for each in responses.values() if each.primary)
     streams = primary.unit == f"{BYTES}/s"  # what streams is not done in operations that may fail
     if primary.name != "throughput" or primary.source != "load" or streams:
         return {}
     names = [ERRORS, *(name for name in (TAIL,) if name in responses)]
-    return {name: _guard(name, known[name], DEFAULTS[name], declared=False) for name in names}
+    return {name: _guardrail(name, known[name], DEFAULTS[name], declared=False) for name in names}
 
 
-def _guard(name: str, entry: Response, margin: float, *, declared: bool) -> GuardSpec:
-    return GuardSpec(
+def _guardrail(name: str, entry: Response, margin: float, *, declared: bool) -> GuardrailSpec:
+    return GuardrailSpec(
         name=name,
         label=entry.label,
         unit=entry.unit,

@@ -23,7 +23,7 @@ DISK_BYTES = 64 << 20
 
 
 class Bench:
-    """One platform under its checks; ``open_carrier`` opens the machine that carries it.
+    """One platform under its checks; ``open_host_machine`` opens the machine that carries it.
 
     ``declared`` is what the catalogue says of the platform. ``folder`` is the bench's own on this
     machine. Everything the platform makes bears :attr:`run` in its name.
@@ -34,15 +34,15 @@ class Bench:
         make: Make,
         declared: Declared,
         settings: dict[str, Any],
-        open_carrier: Callable[[], Host],
+        open_host_machine: Callable[[], Host],
         folder: Path,
     ) -> None:
         self.declared = declared
         self.run = f"steelyard-{uuid.uuid4().hex[:8]}"
         self._make = make
         self._settings = settings
-        self._open_carrier = open_carrier
-        self._carrier: Host | None = None
+        self._open_host_machine = open_host_machine
+        self._host: Host | None = None
         self._generator: Host | None = None
         self._ledger = Ledger(folder / "ledger.jsonl")
         self.undo = UndoLog(self._ledger)
@@ -52,12 +52,12 @@ class Bench:
 
     def host_machine(self) -> Host:
         """The host, opened again when its agent was lost."""
-        if self._carrier is not None and self._carrier.lost:
-            self._carrier.close()
-            self._carrier = None
-        if self._carrier is None:
-            self._carrier = self._open_carrier()
-        return self._carrier
+        if self._host is not None and self._host.lost:
+            self._host.close()
+            self._host = None
+        if self._host is None:
+            self._host = self._open_host_machine()
+        return self._host
 
     def place(self) -> Platform:
         """The instance, up."""

@@ -131,7 +131,7 @@ def costs_exist(bench: Bench) -> str:
     return ", ".join(told)
 
 
-def facts_are_told(bench: Bench) -> str:
+def facts_are_reported(bench: Bench) -> str:
     facts = bench.place().facts()
     empty = [name for name, value in facts.items() if value == ""]
     expect(not empty, f"empty instead of not told: {', '.join(empty)}")
@@ -203,7 +203,7 @@ CHECKS: dict[str, Check] = {
     "service": service_is_reached,
     "disk": disk_comes_and_goes,
     "costs": costs_exist,
-    "facts": facts_are_told,
+    "facts": facts_are_reported,
     "lost agent": lost_agent_is_reopened,
     "deadline": deadline_ends_a_run,
     "taken name": taken_name_is_refused,

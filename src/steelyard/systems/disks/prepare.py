@@ -62,7 +62,7 @@ def prepare(host: Host, disks: list[AttachedDisk], plan: DiskPlan, undo: UndoLog
     try:
         return _prepared(changes, disks, plan)
     except Exception:
-        changes.take_back()
+        changes.undo()
         raise
 
 

@@ -54,7 +54,7 @@ class Nspawn:
 
     def __init__(self, context: InstanceContext) -> None:
         self.context = context
-        self._seat = context.interface()
+        self._interface = context.interface()
         self._root = LayeredRoot(context)
         self._groups: list[Group] = []
         self._made: list[PendingUndo] = []
@@ -114,7 +114,7 @@ class Nspawn:
         return SERVICE_FOLDER
 
     def address(self) -> str:
-        return "127.0.0.1" if self._seat is None else self._seat.address
+        return "127.0.0.1" if self._interface is None else self._interface.address
 
     def attach(self, disk: RawDisk) -> AttachedDisk:
         raise SystemFailure(
@@ -168,9 +168,9 @@ class Nspawn:
         return enter(self._groups, ["sh", "-c", _KEEP_PID, "sh", self._pid_file, *nspawn])
 
     def _network_words(self) -> list[str]:
-        if self._seat is None or self.context.network is None:
+        if self._interface is None or self.context.network is None:
             return []
-        return [f"--network-namespace-path={self.context.network.namespace(self._seat)}"]
+        return [f"--network-namespace-path={self.context.network.namespace(self._interface)}"]
 
     @property
     def _pid_file(self) -> str:

@@ -52,7 +52,7 @@ class Podman:
         self.context = context
         self._settings = PodmanSettings.of(context.spec.settings)
         self._tool = Tool(context.host_machine, self._settings.runtime)
-        self._seat = context.interface()
+        self._interface = context.interface()
         self._mark = hashlib.sha256(f"{context.folder} {context.label}".encode()).hexdigest()[:16]
         self._loops = LoopDisks(context)
         self._image: str | None = None
@@ -111,7 +111,7 @@ class Podman:
         return SERVICE_FOLDER
 
     def address(self) -> str:
-        return "127.0.0.1" if self._seat is None else self._seat.address
+        return "127.0.0.1" if self._interface is None else self._interface.address
 
     def attach(self, disk: RawDisk) -> AttachedDisk:
         """A loop device over a file on the host; its node is made inside the container."""
@@ -179,10 +179,10 @@ class Podman:
 
     def _running(self) -> Running:
         network = self.context.network
-        if network is None or self._seat is None:
+        if network is None or self._interface is None:
             joined = HOST_NETWORK
         else:
-            joined = f"ns:{network.namespace(self._seat)}"
+            joined = f"ns:{network.namespace(self._interface)}"
         if self._image is None:
             raise SystemFailure("not_ready", f"the container {self.context.label} is not up")
         return Running(

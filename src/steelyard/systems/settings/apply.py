@@ -57,7 +57,7 @@ def apply_settings(
             for applied in SETTINGS[family](changes, family, levels)
         ]
     except Exception:
-        changes.take_back()
+        changes.undo()
         raise
 
 

@@ -69,7 +69,7 @@ class Changes:
             message = f"on {self.host.name}: `{setting}`: {refusal.failure.message}"
             raise SystemFailure(_kind(refusal), message) from refusal
 
-    def take_back(self) -> None:
+    def undo(self) -> None:
         """Undoes all of it, newest first; what cannot be undone now stays in the ledger."""
         for pending in reversed(self.made):
             with contextlib.suppress(AgentRefusal, EngineError):

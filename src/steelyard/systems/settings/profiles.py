@@ -9,10 +9,10 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 
 FOLDERS = ("/etc/tuned", "/etc/tuned/profiles", "/usr/lib/tuned", "/usr/lib/tuned/profiles")
-NOT_TAKEN_BACK = frozenset(
+NOT_UNDONE = frozenset(
     {"bootloader", "irqbalance", "modules", "script", "selinux", "service", "systemd"}
 )
-"""Plugins whose changes are no values of the kernel: only tuned itself could take them back."""
+"""Plugins whose changes are no values of the kernel: only tuned itself could undo them."""
 
 _SECTION = re.compile(r"^\[([^\]]+)\]", re.MULTILINE)
 _NO_PLUGINS = frozenset({"main", "variables"})

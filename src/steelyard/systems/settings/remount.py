@@ -40,7 +40,7 @@ def change_mount(changes: Changes, name: str, levels: Mapping[str, Level]) -> li
         return [Applied(name, level)]
     mount = _mount(host, changes.place.folder)
     wanted = str(level).split(",")
-    back = [_taken_back(mount, option) for option in wanted]
+    back = [_option_before(mount, option) for option in wanted]
     first = len(changes.made)
     changes.plan(Remount(mount.mount_point, mount.source, ",".join(back)))
     tell(host, remount_words(mount.mount_point, str(level)))
@@ -70,7 +70,7 @@ def _shows(mount: Mount, option: str) -> bool:
     return option in mount.options
 
 
-def _taken_back(mount: Mount, option: str) -> str:
+def _option_before(mount: Mount, option: str) -> str:
     """The option that gives back what held before ``option``."""
     key = option.partition("=")[0]
     if option in mount.options:

@@ -25,7 +25,7 @@ from steelyard.study.model import Level
 from steelyard.systems.settings.applied import Applied
 from steelyard.systems.settings.changes import Changes
 from steelyard.systems.settings.profiles import (
-    NOT_TAKEN_BACK,
+    NOT_UNDONE,
     plugins_of,
     profile_text,
     with_included,
@@ -100,7 +100,7 @@ def _at_once(changes: Changes, name: str, level: str) -> Applied:
     profile = _private_configuration(changes, folder, level, text)
     changed = _values_changed(changes, folder, profile)
     facts = {name: level, f"{name}.sha256": sha256_of(text), f"{name}.changed": _said(changed)}
-    facts |= _doubts(host, name, f"{folder}/run/log", texts)
+    facts |= _not_held(host, name, f"{folder}/run/log", texts)
     host.remove_tree(folder)
     return Applied(name, level, tuple(changes.made[first:]), facts)
 
@@ -122,7 +122,7 @@ def _values_changed(changes: Changes, folder: str, profile: str) -> Pairs:
 
 def _refuse_what_stays(host: Host, level: str, texts: list[str]) -> None:
     """A guest is removed with its changes, so there nothing is refused."""
-    staying = sorted(plugins_of(texts) & NOT_TAKEN_BACK)
+    staying = sorted(plugins_of(texts) & NOT_UNDONE)
     if staying and not host.name.startswith("inside:"):
         raise SystemFailure(
             "not_supported",
@@ -158,7 +158,7 @@ def _kept(host: Host, folder: str, values: dict[str, str]) -> RestoreValues:
     return RestoreValues(path, sha256_of(content), host.boot_id, host.network)
 
 
-def _doubts(host: Host, name: str, log: str, texts: list[str]) -> dict[str, str]:
+def _not_held(host: Host, name: str, log: str, texts: list[str]) -> dict[str, str]:
     """What tuned complained of, and what does not hold without its daemon; it succeeds anyway."""
     not_held = {}
     try:

@@ -81,13 +81,13 @@ def configure_inside(attempt: Attempt, instance: Instance) -> None:
         instance.applied = apply_settings(instance.host, settings, attempt.session.undo, place)
 
 
-def take_back_inside(attempt: Attempt, instance: Instance) -> None:
+def undo_inside(attempt: Attempt, instance: Instance) -> None:
     """Settings, disks and the folder of an instance, in reverse.
 
     What lies inside a throwaway instance whose agent has ended is gone with it: the next trial
     makes it anew. On a machine that stays, a new agent undoes what the lost one did.
     """
-    take_back_load(attempt, instance)
+    undo_load(attempt, instance)
     host = _still_there(attempt, instance.host)
     if instance.host.lost:
         attempt.session.pool.forget()
@@ -102,7 +102,7 @@ def take_back_inside(attempt: Attempt, instance: Instance) -> None:
     host.remove_tree(instance.folder)
 
 
-def take_back_load(attempt: Attempt, instance: Instance) -> None:
+def undo_load(attempt: Attempt, instance: Instance) -> None:
     """What was made for the load or the tool of this trial."""
     while instance.undos:
         machine, pending = instance.undos.pop()
@@ -111,7 +111,7 @@ def take_back_load(attempt: Attempt, instance: Instance) -> None:
             attempt.session.undo.apply(there, pending)
 
 
-def take_back_outside(attempt: Attempt) -> None:
+def undo_outside(attempt: Attempt) -> None:
     """Settings of the machine that carries the system."""
     if attempt.outside is not None:
         host = _still_there(attempt, attempt.outside.host) or attempt.host_machine()

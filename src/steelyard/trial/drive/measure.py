@@ -24,7 +24,7 @@ from steelyard.trial.drive.latency_probe import ProbeDrive
 from steelyard.trial.drive.sampling import Watch, start_sampling, stop_sampling
 from steelyard.trial.drive.search_driver import SearchDrive
 from steelyard.trial.observe.devices import STORE
-from steelyard.trial.observe.process_ownership import ours_inside, ours_on_carrier
+from steelyard.trial.observe.process_ownership import ours_inside, ours_on_host_machine
 from steelyard.workloads.load import load_job, longest_run_s, probe_job
 
 _Thing = TypeVar("_Thing")
@@ -190,7 +190,7 @@ def _watches(attempt: Attempt) -> Iterator[Watch]:
                 yield Watch(name, host, offset_ns)
                 continue
             costs = {each.column: each.platform.costs() for each in attempt.instances}
-            ours = ours_on_carrier(attempt, costs)
+            ours = ours_on_host_machine(attempt, costs)
             attempt.apart[name] = ours.apart
             yield Watch(
                 name,

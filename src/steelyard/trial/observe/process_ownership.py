@@ -54,7 +54,7 @@ def ours_inside(attempt: Attempt, instance: Instance) -> dict[str, int]:
     return {} if generates and not instance.carried else {OURS: host.agent_pid}
 
 
-def ours_on_carrier(attempt: Attempt, costs: Mapping[str, Costs]) -> Ours:
+def ours_on_host_machine(attempt: Attempt, costs: Mapping[str, Costs]) -> Ours:
     """On the machine that carries the instances, theirs included; ``costs`` by their columns.
 
     Nothing is known where an instance cannot be found among the processes, nor on a far machine

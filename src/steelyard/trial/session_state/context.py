@@ -17,7 +17,7 @@ from steelyard.hosts.ssh import SCHEME
 from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.log import PendingUndo, UndoLog
 from steelyard.hosts.undo.ours import RunFolders
-from steelyard.hosts.undo.restore import take_back
+from steelyard.hosts.undo.restore import restore_all
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
 from steelyard.records.ledger import Ledger
@@ -103,9 +103,9 @@ class SessionContext:
         Raises:
             HostError: something could not be undone; it stays pending.
         """
-        restored = take_back(self.undo, self.machines.at, self.folders)
+        restored = restore_all(self.undo, self.machines.at, self.folders)
         if restored.left:
-            raise _not_put_right(str(restored.left[0]))
+            raise _not_restored(str(restored.left[0]))
         return restored.undone
 
     def host_machines(self) -> list[str]:
@@ -142,7 +142,7 @@ class SessionContext:
             self.take_down_kept()
             self.pool.clear()
         except (AgentRefusal, SystemFailure) as refusal:
-            raise _not_put_right(str(refusal)) from refusal
+            raise _not_restored(str(refusal)) from refusal
         if self._scratch is not None:
             self._apply_even_if_lost(self._scratch)
             self._scratch = None
@@ -172,12 +172,12 @@ class SessionContext:
         try:
             self.undo.apply(self.machines.at(undo.host), undo)
         except AgentRefusal as refusal:
-            raise _not_put_right(
+            raise _not_restored(
                 f"on {undo.host}: cannot {undo.inverse}: {refusal.failure.message}"
             ) from refusal
 
 
-def _not_put_right(message: str) -> HostError:
+def _not_restored(message: str) -> HostError:
     return HostError(
         message,
         hint="fix what it names, then run `steelyard restore` with the folder of the run",

@@ -27,7 +27,7 @@ PrimaryOf = Callable[[TrialRecord], ResponseSpec]
 """The primary response of the workload that a record measures."""
 
 
-def in_vain(progress: Progress, plan: Plan, primary_of: PrimaryOf) -> dict[str, FutilityReason]:
+def futility_of(progress: Progress, plan: Plan, primary_of: PrimaryOf) -> dict[str, FutilityReason]:
     """Why each system has to be stopped, by its name; nothing of the others."""
     visits = progress.visits_done(plan)
     own = {name: [visit for visit in visits if visit.system == name] for name in plan.systems}

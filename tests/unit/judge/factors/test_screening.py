@@ -164,7 +164,7 @@ def test_mean_squares_of_a_split_plot_are_those_of_the_text_book() -> None:
     assert (fitted.between.df, fitted.within.df) == (1, 2)
 
 
-def test_several_levels_are_told_against_the_first_and_fill_all_degrees_of_freedom() -> None:
+def test_several_levels_are_compared_with_the_first_and_fill_all_degrees_of_freedom() -> None:
     design = full_factorial((3, 2, 2))
     asked = questions(design)
     assert [q.levels for q in asked if q.factors == (0,)] == [(1,), (2,)]

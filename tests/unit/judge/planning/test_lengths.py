@@ -157,7 +157,7 @@ def test_what_belongs_to_a_reset_is_read_from_the_phases_of_trials() -> None:
     assert found.best_trials is not None
 
 
-def test_records_that_do_not_tell_of_a_reset_say_nothing_of_it() -> None:
+def test_records_that_do_not_report_a_reset_say_nothing_of_it() -> None:
     found = found_in({"warmup": 10**9, "window": 10 * 10**9})
     assert found is not None
     assert (found.reset_s, found.best_trials, found.trials_time_ratio) == (None, None, None)

@@ -43,7 +43,7 @@ def looks(design: Design, horizon: int, side: float, orders: int = 16) -> list[i
         ("pairs", 24, 0.025),
     ],
 )
-def test_no_difference_is_told_before_and_some_are_not_long_after(
+def test_no_difference_is_reported_before_and_some_are_not_long_after(
     design: Design, horizon: int, side: float
 ) -> None:
     needed = reach_of(design, horizon, side).needed
@@ -63,7 +63,7 @@ def test_out_of_reach_nothing_is_ever_told(design: Design, horizon: int, side: f
     assert reach_of(design, reach.would_do, side).needed is not None
 
 
-def test_two_systems_of_a_usual_study_are_told_apart_from_the_first_look_on() -> None:
+def test_two_systems_of_a_usual_study_are_distinguished_from_the_first_look_on() -> None:
     study = a_study()
     found = reaches(study, make_plan(study, 5))
     assert first_reached(found) == 8

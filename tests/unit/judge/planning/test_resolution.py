@@ -43,7 +43,7 @@ def test_half_the_noise_needs_a_quarter_of_the_visits_but_never_fewer_than_the_f
     assert visits_for(0.0002, 0.1, 0.05) is None
 
 
-def test_a_slow_drift_is_told_but_is_no_noise() -> None:
+def test_a_slow_drift_is_reported_but_is_no_noise() -> None:
     steady, drifting = (resolutions([a_row(rates(0.01, d))], TRIALS)[0] for d in (0.0, 0.3))
     assert steady.noise_log == pytest.approx(0.01, rel=0.1)
     assert drifting.noise_log == pytest.approx(0.01, rel=0.1)

@@ -204,7 +204,7 @@ fn a_download_of_another_length_than_announced_has_failed() {
 }
 
 #[test]
-fn data_that_ends_without_a_word_of_tls_is_doubted_unless_its_length_is_known() {
+fn data_that_ends_without_a_word_of_tls_is_suspect_unless_its_length_is_known() {
     for (begin, step) in [
         ("150 go\r\n", failed(ErrorKind::ShortRead)),
         ("150 go (5 bytes)\r\n", DONE),

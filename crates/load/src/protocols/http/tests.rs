@@ -57,7 +57,7 @@ const REPLIES: &[(&[u8], Step)] = &[
 ];
 
 #[test]
-fn every_reply_is_understood_split_at_every_byte() {
+fn every_reply_is_parsed_split_at_every_byte() {
     for (reply, expected) in REPLIES {
         for at in 0..=reply.len() {
             let mut http = machine(&HttpOperation::default());

@@ -80,7 +80,7 @@ fn frames_that_may_not_come_are_malformed() {
 }
 
 #[test]
-fn types_that_nobody_knows_are_ignored() {
+fn types_that_no_one_knows_are_ignored() {
     let expected = Frame::Ignored { stream: 5 };
     assert_eq!(only(&frame(0xfa, 0xff, 5, b"xyz")), Ok(Some(expected)));
 }

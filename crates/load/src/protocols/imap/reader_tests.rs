@@ -122,7 +122,7 @@ fn agree(ours: Response<'_>, oracle: &Oracle<'_>) -> bool {
 
 proptest! {
     #[test]
-    fn responses_of_another_codec_are_understood_however_they_are_cut(
+    fn responses_of_another_codec_are_parsed_however_they_are_cut(
         responses in prop::collection::vec(response(), 1..5),
         cuts in prop::collection::vec(any::<usize>(), 0..8),
     ) {

@@ -262,7 +262,7 @@ impl Smtp {
             return wait(session, message);
         }
         if message.delivered == 0 {
-            self.take_back(session, &message);
+            self.release_number(session, &message);
             session.reset_first |= message.awaiting == Awaiting::Bdat;
         }
         let outcome = message.failure.map_or(Ok(()), |(_, kind)| Err(kind));

@@ -82,7 +82,7 @@ impl Smtp {
 
     /// A message that was refused has not been sent: its number goes to the next, unless that
     /// has one already.
-    pub(super) fn take_back(&mut self, session: &Session, message: &Transaction) {
+    pub(super) fn release_number(&mut self, session: &Session, message: &Transaction) {
         let last = !session.next.is_some_and(|next| next.numbered);
         if message.numbered && last {
             *self.sequence(session.place) -= 1;

@@ -64,7 +64,7 @@ fn a_session_whose_removal_fails_is_no_success() {
 }
 
 #[test]
-fn a_mailbox_that_lets_nobody_in_is_an_error_of_the_run() {
+fn a_mailbox_that_lets_no_one_in_is_an_error_of_the_run() {
     let mailbox = Mailbox::holding(1);
     let server = pop3(&mailbox, |line| {
         line.starts_with("PASS")

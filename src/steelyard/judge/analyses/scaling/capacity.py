@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from steelyard.inference.distributions import coin_above
+from steelyard.inference.distributions import binomial_above
 from steelyard.judge.analyses.scaling.findings import CapacityFinding, TargetFinding
 from steelyard.judge.cells import INTERVAL_LEVEL, median_interval
 from steelyard.judge.comparisons.exploratory import each_by_itself
@@ -130,4 +130,4 @@ def _holds(limit: GateSpec, value: float | None) -> bool | None:
 
 
 def _surely(count: int, of: int) -> bool:
-    return of > 0 and coin_above(count - 1, of) <= SURE
+    return of > 0 and binomial_above(count - 1, of) <= SURE

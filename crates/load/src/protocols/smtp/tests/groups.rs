@@ -68,7 +68,7 @@ fn when_all_recipients_of_a_group_are_refused_no_content_is_sent() {
 }
 
 #[test]
-fn content_that_is_wanted_for_nobody_is_a_lone_dot() {
+fn content_that_is_wanted_for_no_one_is_a_lone_dot() {
     for refused in [
         "250 ok\r\n450 no\r\n354 go\r\n",
         "450 a\r\n503 b\r\n354 c\r\n",

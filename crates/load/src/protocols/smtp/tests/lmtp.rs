@@ -63,7 +63,7 @@ fn refused_recipients_have_no_reply_after_the_content() {
 }
 
 #[test]
-fn content_that_is_wanted_for_nobody_ends_the_connection() {
+fn content_that_is_wanted_for_no_one_ends_the_connection() {
     let mut exchange = greeted(&three(Pipelining::Envelope, false));
     exchange.start();
     let step = exchange.receive("250 m\r\n450 a\r\n450 b\r\n450 c\r\n354 go\r\n");
