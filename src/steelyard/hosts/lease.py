@@ -2,8 +2,10 @@
 
 The lock is an flock of one file of the machine, held by a process that the session's agent there
 has started. The kernel releases it when that process ends, which it does with its agent at the
-latest. Before each attempt the agent is asked whether the process still runs: a session that lost
-a machine to another one measures nothing more on it.
+latest. Each lease has a fence number, one more than the one before it, in the file and in the
+ledger of its run, there first. Before each attempt the agent is asked whether the process still
+runs and the number still stands: a session that lost a machine to another one measures nothing
+more on it, also when the other has ended meanwhile.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import json
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 
 from steelyard.engine.agent import AgentRefusal
@@ -35,8 +37,12 @@ _FILE = (
     '[ -e "$f" ] || : >"$f"; exec 9<"$f"; '
 )
 """A folder that all users of a machine can write to, the same for all of them."""
-_LOOK = f'{_FILE}flock -n 9 || {{ c=$?; [ $c = 127 ] && exit 127; cat "$f"; exit {_BUSY}; }}'
-_TAKE = f'{_FILE}flock -n 9 || exit {_BUSY}; printf %s "$2" >"$f"; echo held; exec sleep 2147483647'
+_LOOK = f'{_FILE}flock -n 9; c=$?; [ $c = 127 ] && exit 127; cat "$f"; [ $c = 0 ] || exit {_BUSY}'
+_TAKE = (
+    f'{_FILE}flock -n 9 || exit {_BUSY}; [ "$(cat "$f")" = "$3" ] || exit {_BUSY}; '
+    'printf %s "$2" >"$f"; printf "%s\\n" "$f"; exec sleep 2147483647'
+)
+"""Only if the file says what it said when it was looked at."""
 
 
 class Busy(Enum):
@@ -49,22 +55,52 @@ class Busy(Enum):
 
 @dataclass(frozen=True)
 class Holder:
-    """Who holds a machine: its run, since when, and the agent that ends with it."""
+    """Who holds a machine, or held it last: its run, since when, and the agent that ends with it.
+
+    ``identity`` names the run wherever its folder lies.
+    """
 
     run: str
     since_unix_s: int
     pid: int
     start_ticks: int
+    fence: int = 0
+    identity: str = ""
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A machine that is held: by which agent, and what stands in its file."""
+
+    host: Host
+    path: str
+    written: str
+
+
+@dataclass(frozen=True)
+class Claimant:
+    """The run that claims machines, and the fence numbers of its ledger by machine.
+
+    ``identity`` is that of :class:`Holder`. ``record`` is called before a machine is claimed with
+    its next number.
+    """
+
+    run: str
+    identity: str
+    fences: dict[str, int] = field(default_factory=dict)
+    record: Callable[[str, int], None] = lambda _machine, _fence: None
 
 
 class Leases:
     """The machines that a session holds; all are released when their agents end."""
 
-    def __init__(self, run: str, busy: Busy = Busy.REFUSE) -> None:
-        self._run = run
+    def __init__(self, claimant: Claimant, busy: Busy = Busy.REFUSE) -> None:
+        self._claimant = claimant
         self._busy = busy
         self._file = os.environ.get(VARIABLE, "")
-        self._held: dict[str, Host] = {}
+        self._held: dict[str, _Held] = {}
+        self._shown: dict[str, str] = {}
+        """What this session wrote last into the file of a machine."""
 
     def hold(self, host: Host, waits: Callable[[str], None] = lambda _: None) -> None:
         """Returns when this session alone uses the machine.
@@ -73,25 +109,22 @@ class Leases:
         called once with who is waited for.
 
         Raises:
-            HostError: another session holds it, or has taken it over.
+            HostError: another session holds it, or has taken it over, now or in between.
             KeyboardInterrupt: the user asks to stop.
         """
         for name, held in list(self._held.items()):
-            if held.lost:
+            if held.host.lost:
                 del self._held[name]  # the lock went with its agent
         mine = self._mine(host)
         if mine is None:
             self._take(host, waits)
-        elif not mine.status(_NAME).running:
-            raise HostError(
-                f"{host.name} was taken over by another session",
-                hint="go on with `steelyard resume` when that one has ended",
-                slug="machine-is-in-use",
-            )
+        elif not (mine.host.status(_NAME).running and _stands(mine)):
+            raise _taken_over(host, self._look(host).stdout)
 
-    def _mine(self, host: Host) -> Host | None:
+    def _mine(self, host: Host) -> _Held | None:
         for held in self._held.values():
-            if held is host or (host.boot_id is not None and held.boot_id == host.boot_id):
+            same_boot = host.boot_id is not None and held.host.boot_id == host.boot_id
+            if held.host is host or same_boot:
                 return held
         return None
 
@@ -99,8 +132,8 @@ class Leases:
         began_s = time.monotonic()
         told = False
         while not self._taken(host):
-            holder = self._holder(host)
-            if holder is not None and (holder.run == self._run or self._busy is Busy.TAKE_OVER):
+            holder = _read(self._look(host).stdout)
+            if holder is not None and (self._is_over(host, holder) or self._takes_over):
                 _end(host, holder)
             elif self._busy is Busy.WAIT:
                 if not told:
@@ -109,6 +142,20 @@ class Leases:
             elif time.monotonic() - began_s > _DYING_S:
                 raise _in_use(host, holder)
             time.sleep(_POLL_S)
+
+    @property
+    def _takes_over(self) -> bool:
+        return self._busy is Busy.TAKE_OVER
+
+    def _is_over(self, host: Host, holder: Holder) -> bool:
+        """Whether an earlier session of this run left it, of which the ledger knows."""
+        return self._is_ours(holder) and not self._is_newer(host, holder)
+
+    def _is_ours(self, holder: Holder) -> bool:
+        return holder.identity == self._claimant.identity
+
+    def _is_newer(self, host: Host, holder: Holder) -> bool:
+        return holder.fence > self._claimant.fences.get(host.name, 0)
 
     def _taken(self, host: Host) -> bool:
         looked = self._look(host)
@@ -122,27 +169,74 @@ class Leases:
                 hint=f"name a file that can be written there with ${VARIABLE}",
                 slug="machine-is-in-use",
             )
-        argv = ["sh", "-c", _TAKE, "sh", self._file, json.dumps(asdict(self._own(host)))]
+        self._refuse_revived(host, looked.stdout)
+        own = self._next(host, _read(looked.stdout))
+        self._claimant.fences[host.name] = own.fence
+        self._claimant.record(host.name, own.fence)
+        written = json.dumps(asdict(own))
+        argv = ["sh", "-c", _TAKE, "sh", self._file, written, looked.stdout]
         try:
-            host.start(_NAME, argv, directory="/", ready_timeout_s=_TIMEOUT_S)
+            started = host.start(_NAME, argv, directory="/", ready_timeout_s=_TIMEOUT_S)
         except AgentRefusal:
             return False  # somebody was quicker
-        self._held[host.name] = host
+        self._shown[host.name] = written
+        self._held[host.name] = _Held(host, (started.ready_line or "").strip(), written)
         return True
+
+    def _refuse_revived(self, host: Host, last: str) -> None:
+        """Of a controller that slept, or works with an old copy of the records."""
+        holder = _read(last)
+        if holder is None:
+            return
+        if self._shown.get(host.name, last) != last:
+            raise _taken_over(host, last)
+        if self._is_ours(holder) and self._is_newer(host, holder) and not self._takes_over:
+            raise HostError(
+                f"{host.name} was measured by {_words(holder)} with lease {holder.fence}, of which "
+                "the ledger of this run knows nothing: another copy of the run is further",
+                hint="resume that copy; to go on with this one all the same, say --take-over",
+                slug="run-is-further-elsewhere",
+            )
 
     def _look(self, host: Host) -> Ran:
         return host.run(["sh", "-c", _LOOK, "sh", self._file], timeout_s=_TIMEOUT_S)
 
-    def _own(self, host: Host) -> Holder:
+    def _next(self, host: Host, last: Holder | None) -> Holder:
         ticks = host.read_file(f"/proc/{host.agent_pid}/stat").rpartition(")")[2].split()[19]
-        return Holder(self._run, int(time.time()), host.agent_pid, int(ticks))
+        claimant = self._claimant
+        highest = max(claimant.fences.get(host.name, 0), 0 if last is None else last.fence)
+        return Holder(
+            run=claimant.run,
+            since_unix_s=int(time.time()),
+            pid=host.agent_pid,
+            start_ticks=int(ticks),
+            fence=highest + 1,
+            identity=claimant.identity,
+        )
 
-    def _holder(self, host: Host) -> Holder | None:
-        """As it wrote itself down; ``None`` where it could not, or has ended meanwhile."""
-        try:
-            return Holder(**json.loads(self._look(host).stdout))
-        except (ValueError, TypeError):
-            return None
+
+def _stands(held: _Held) -> bool:
+    """Whether the agent finds the number that the session shows."""
+    try:
+        return held.host.read_file(held.path) == held.written
+    except AgentRefusal:
+        return False
+
+
+def _read(written: str) -> Holder | None:
+    """As it wrote itself down; ``None`` where it could not, or never did."""
+    try:
+        return Holder(**json.loads(written))
+    except (ValueError, TypeError):
+        return None
+
+
+def _taken_over(host: Host, last: str) -> HostError:
+    return HostError(
+        f"{host.name} was taken over by {_words(_read(last))}",
+        hint="go on with `steelyard resume` when that one has ended",
+        slug="machine-was-taken-over",
+    )
 
 
 def _end(host: Host, holder: Holder) -> None:

@@ -74,6 +74,14 @@ class SessionClosed(_Event):
     reason: SessionEnd | None
 
 
+class MachineLeased(_Event):
+    """The session is about to take the lease of a machine, with the next fence number there."""
+
+    event: Literal["machine_leased"] = "machine_leased"
+    machine: str
+    fence: int
+
+
 class EnvironmentRecorded(_Event):
     """The machines that carry systems were listed before the session.
 
@@ -298,6 +306,7 @@ Event = (
     LedgerRepaired
     | SessionOpened
     | SessionClosed
+    | MachineLeased
     | EnvironmentRecorded
     | EnvironmentCompared
     | NoiseMeasured

@@ -41,6 +41,7 @@ class Outcome(StrEnum):
     COMMAND_FAILED = "command_failed"
     OUTPUT_NOT_UNDERSTOOD = "output_not_understood"
     RESET_NOT_PROVED = "reset_not_proved"
+    SETTING_CHANGED = "setting_changed"
     NEEDS_OPERATOR = "needs_operator"
     UNDO_FAILED = "undo_failed"
     INTERRUPTED = "interrupted"

@@ -44,6 +44,7 @@ from steelyard.trial.attempt.prepare import (
     configure_inside,
     configure_outside,
     lay_out_disks,
+    refuse_changed_settings,
     undo_inside,
     undo_load,
     undo_outside,
@@ -211,8 +212,12 @@ def collect(attempt: Attempt) -> None:
 
 def check(attempt: Attempt) -> None:
     """Decides whether the trial counts."""
+    if attempt.outside is not None:
+        outside = attempt.outside
+        refuse_changed_settings(outside.host, outside.applied, outside.held)
     for instance in attempt.instances:
         _refuse_dead_service(instance)
+        refuse_changed_settings(instance.host, instance.applied, instance.held)
         instance.placements = placements(instance)
         attempt.warnings += hidden_wait_warnings(instance.name, instance.costs)
         instance.clocks.append(clock_of(attempt, instance.host))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from steelyard.engine.patience import Patience
 from steelyard.errors import HostError
 from steelyard.hosts import lease
 from steelyard.hosts.host import Host
-from steelyard.hosts.lease import Busy, Leases
+from steelyard.hosts.lease import Busy, Claimant, Leases
 from steelyard.hosts.machines import LOCAL, open_machine
 
 Agents = Callable[[], Host]
@@ -36,73 +37,149 @@ def agent() -> Iterator[Agents]:
         host.close()
 
 
-def refused(leases: Leases, host: Host) -> str:
+def leases(
+    run: str, busy: Busy = Busy.REFUSE, fences: dict[str, int] | None = None, *, copy: str = ""
+) -> Leases:
+    """Of a run whose ledger knows ``fences``; ``copy`` names another folder with its records."""
+    known = {} if fences is None else fences
+    return Leases(Claimant(f"/runs/{copy or run}", run, known), busy)
+
+
+def refused(ours: Leases, host: Host, slug: str = "machine-is-in-use") -> str:
     with pytest.raises(HostError) as caught:
-        leases.hold(host)
-    assert (caught.value.slug, caught.value.exit_code) == ("machine-is-in-use", 3)
+        ours.hold(host)
+    assert (caught.value.slug, caught.value.exit_code) == (slug, 3)
     return caught.value.message
 
 
 def test_the_second_session_is_refused_with_who_holds_the_machine(agent: Agents) -> None:
     first = agent()
-    Leases("/runs/one").hold(first)
-    message = refused(Leases("/runs/two"), agent())
+    leases("one").hold(first)
+    message = refused(leases("two"), agent())
     assert "/runs/one" in message
     assert str(first.agent_pid) in message
 
 
 def test_a_session_holds_a_machine_once_under_all_its_names(agent: Agents) -> None:
-    leases = Leases("/runs/one")
+    ours = leases("one")
     host, other_name = agent(), agent()
     for each in (host, other_name, host):
-        leases.hold(each)
+        ours.hold(each)
 
 
 def test_the_kernel_releases_what_a_killed_agent_held(agent: Agents) -> None:
     first = agent()
-    Leases("/runs/one").hold(first)
+    leases("one").hold(first)
     first.kill()
-    Leases("/runs/two", Busy.WAIT).hold(agent())
+    leases("two", Busy.WAIT).hold(agent())
 
 
 def test_who_waits_learns_once_for_whom_and_goes_on_at_the_end(agent: Agents) -> None:
     first = agent()
-    Leases("/runs/one").hold(first)
+    leases("one").hold(first)
     told: list[str] = []
 
     def waits(why: str) -> None:
         told.append(why)
         first.close()
 
-    Leases("/runs/two", Busy.WAIT).hold(agent(), waits)
+    leases("two", Busy.WAIT).hold(agent(), waits)
     assert len(told) == 1
     assert "/runs/one" in told[0]
 
 
 def test_a_session_that_was_taken_over_measures_nothing_more(agent: Agents) -> None:
     first, second = agent(), agent()
-    before, after = Leases("/runs/one"), Leases("/runs/two", Busy.TAKE_OVER)
+    before, after = leases("one"), leases("two", Busy.TAKE_OVER)
     before.hold(first)
     after.hold(second)
     refused(before, agent())
     after.hold(second)
 
 
+def test_a_controller_that_slept_is_refused_also_when_the_one_that_took_over_has_ended(
+    agent: Agents,
+) -> None:
+    first, second = agent(), agent()
+    before = leases("one")
+    before.hold(first)
+    leases("two", Busy.TAKE_OVER).hold(second)
+    second.close()
+    assert "/runs/two" in refused(before, agent(), "machine-was-taken-over")
+
+
+def test_a_session_whose_agent_alone_was_lost_goes_on(agent: Agents) -> None:
+    first = agent()
+    ours = leases("one")
+    ours.hold(first)
+    first.kill()
+    ours.hold(agent())
+
+
+def test_numbers_only_rise_and_are_in_the_ledger_before_the_machine_is_taken(
+    agent: Agents, tmp_path: Path
+) -> None:
+    seen: list[tuple[str, int, int]] = []
+
+    def recorded(machine: str, fence: int) -> None:
+        text = (tmp_path / "lease").read_text()
+        seen.append((machine, fence, json.loads(text)["fence"] if text else 0))
+
+    for run in ("one", "two", "three"):
+        host = agent()
+        Leases(Claimant(f"/runs/{run}", run, record=recorded)).hold(host)
+        host.close()
+    (tmp_path / "lease").write_text("")  # as after a reboot
+    Leases(Claimant("/runs/one", "one", {LOCAL: 7}, recorded)).hold(agent())
+    assert seen == [(LOCAL, 1, 0), (LOCAL, 2, 1), (LOCAL, 3, 2), (LOCAL, 8, 0)]
+
+
+def test_a_copy_of_a_run_that_is_further_elsewhere_is_refused_unless_it_is_said(
+    agent: Agents,
+) -> None:
+    further: dict[str, int] = {}
+    host = agent()
+    leases("one", fences=further).hold(host)
+    host.close()
+    assert further == {LOCAL: 1}
+    refused(leases("one", copy="stale"), agent(), "run-is-further-elsewhere")
+    host = agent()
+    leases("one", fences=dict(further), copy="moved").hold(host)
+    host.close()
+    leases("one", Busy.TAKE_OVER, copy="stale").hold(agent())
+
+
+def test_a_copy_of_a_run_ends_no_agent_of_a_session_that_is_further(agent: Agents) -> None:
+    leases("one").hold(agent())
+    assert "/runs/one" in refused(leases("one", copy="stale"), agent())
+
+
+def test_an_agent_refuses_a_number_that_does_not_stand_in_the_file_any_more(
+    agent: Agents, tmp_path: Path
+) -> None:
+    host = agent()
+    ours = leases("one")
+    ours.hold(host)
+    (tmp_path / "lease").write_text(json.dumps({"run": "x"}))
+    refused(ours, host, "machine-was-taken-over")
+
+
 def test_a_lock_whose_holder_was_ended_alone_is_not_believed(agent: Agents) -> None:
     host = agent()
-    leases = Leases("/runs/one")
-    leases.hold(host)
+    ours = leases("one")
+    ours.hold(host)
     host.stop("lease", grace_s=1)
-    assert "taken over" in refused(leases, host)
+    refused(ours, host, "machine-was-taken-over")
 
 
 def test_what_is_left_of_a_killed_session_of_the_same_run_is_ended(agent: Agents) -> None:
-    Leases("/runs/one").hold(agent())
-    Leases("/runs/one").hold(agent())
+    known: dict[str, int] = {}
+    leases("one", fences=known).hold(agent())
+    leases("one", fences=known).hold(agent())
 
 
 def test_a_file_that_cannot_be_made_is_named_as_such(
     agent: Agents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(lease.VARIABLE, "/proc/nothing/lease")
-    assert "cannot be locked" in refused(Leases("/runs/one"), agent())
+    assert "cannot be locked" in refused(leases("one"), agent())

@@ -13,11 +13,21 @@ from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
+from steelyard.records.schema import Outcome
 from steelyard.study.declared.machine import declared_setting, declared_settings, flat_settings
 from steelyard.study.resolve.settings import read_value
-from steelyard.systems.settings import Place, apply_settings, revert_settings, setting_facts
+from steelyard.systems.settings import (
+    Applied,
+    Place,
+    apply_settings,
+    held_values,
+    revert_settings,
+    setting_facts,
+)
 from steelyard.systems.settings.apply import SETTINGS
 from steelyard.systems.settings.command_line import boot_arguments
+from steelyard.trial.attempt.outcomes import RETRY_HELPS, TrialFailed
+from steelyard.trial.attempt.prepare import refuse_changed_settings
 from steelyard.units import UnitError
 
 PLACE = Place("steelyard-7-a-1", "/srv/a", ("/dev/vdb",))
@@ -159,6 +169,31 @@ def test_settings_are_applied_in_the_order_of_the_catalogue(undo: UndoLog) -> No
     wanted = {"sysctl.vm.swappiness": 10, "thp": "never"}
     apply_settings(machine.host(), wanted, undo, PLACE)
     assert [path for _, path, _ in machine.changes] == [thp, "/proc/sys/vm/swappiness"]
+
+
+def test_a_setting_that_changed_by_the_end_of_the_window_fails_the_trial(undo: UndoLog) -> None:
+    path = "/proc/sys/vm/swappiness"
+    machine = Machine(files={MOUNT_TABLE: "", path: "60"})
+    applied = apply_settings(machine.host(), {"sysctl.vm.swappiness": 10}, undo, PLACE)
+    held = held_values(machine.host(), applied)
+    refuse_changed_settings(machine.host(), applied, held)
+    machine.files[path] = "30"
+    with pytest.raises(TrialFailed) as failed:
+        refuse_changed_settings(machine.host(), applied, held)
+    assert failed.value.outcome is Outcome.SETTING_CHANGED
+    assert failed.value.outcome in RETRY_HELPS
+    assert "'10'" in failed.value.message
+    assert "'30'" in failed.value.message
+
+
+def test_values_that_a_profile_set_are_read_back_each() -> None:
+    path = "/proc/sys/vm/dirty_ratio"
+    machine = Machine(files={path: "40"})
+    applied = [Applied("tuned", "throughput-performance", also_set=(path,))]
+    held = held_values(machine.host(), applied)
+    del machine.files[path]
+    with pytest.raises(TrialFailed, match="dirty_ratio"):
+        refuse_changed_settings(machine.host(), applied, held)
 
 
 def test_one_that_cannot_be_undone_keeps_no_other(undo: UndoLog) -> None:

@@ -4,6 +4,18 @@
 """
 
 from steelyard.systems.settings.applied import Applied, Place
-from steelyard.systems.settings.apply import apply_settings, revert_settings, setting_facts
+from steelyard.systems.settings.apply import (
+    apply_settings,
+    held_values,
+    revert_settings,
+    setting_facts,
+)
 
-__all__ = ["Applied", "Place", "apply_settings", "revert_settings", "setting_facts"]
+__all__ = [
+    "Applied",
+    "Place",
+    "apply_settings",
+    "held_values",
+    "revert_settings",
+    "setting_facts",
+]

@@ -30,7 +30,8 @@ class Applied:
     """One setting as it was applied.
 
     ``undos`` in the order they were planned; ``facts`` as read back; ``watched`` are the files of
-    the kernel that show them. ``enter`` are words to be put before those of the service's command.
+    the kernel that show them, ``also_set`` further ones that were set and are no facts of their
+    own. ``enter`` are words to be put before those of the service's command.
     """
 
     setting: str
@@ -39,3 +40,4 @@ class Applied:
     facts: dict[str, str] = field(default_factory=dict)
     watched: dict[str, tuple[str, ...]] = field(default_factory=dict)
     enter: tuple[str, ...] = ()
+    also_set: tuple[str, ...] = ()

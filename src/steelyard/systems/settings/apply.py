@@ -87,6 +87,15 @@ def setting_facts(host: Host, applied: Sequence[Applied]) -> dict[str, str | Non
     return facts
 
 
+def held_values(host: Host, applied: Sequence[Applied]) -> dict[str, str | None]:
+    """What the kernel shows now of all that was set, to be compared with what it shows later."""
+    held: dict[str, str | None] = {}
+    for one in applied:
+        held |= {name: _now(host, paths) for name, paths in one.watched.items()}
+        held |= {f"{one.setting} ({path})": _now(host, (path,)) for path in one.also_set}
+    return held
+
+
 def _now(host: Host, paths: tuple[str, ...]) -> str | None:
     try:
         return ",".join(dict.fromkeys(shown(host.read_file(path)) for path in paths))

@@ -102,7 +102,8 @@ def _at_once(changes: Changes, name: str, level: str) -> Applied:
     facts = {name: level, f"{name}.sha256": sha256_of(text), f"{name}.changed": _said(changed)}
     facts |= _not_held(host, name, f"{folder}/run/log", texts)
     host.remove_tree(folder)
-    return Applied(name, level, tuple(changes.made[first:]), facts)
+    also_set = tuple(path for path, (_, is_now) in changed.items() if is_now is not None)
+    return Applied(name, level, tuple(changes.made[first:]), facts, also_set=also_set)
 
 
 def _values_changed(changes: Changes, folder: str, profile: str) -> Pairs:

@@ -68,6 +68,7 @@ class Outside:
 
     host: Host
     applied: list[Applied]
+    held: dict[str, str | None]
 
 
 @dataclass

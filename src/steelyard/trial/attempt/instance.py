@@ -30,7 +30,7 @@ from steelyard.workloads.operations.model import Server
 from steelyard.workloads.tools.ready import ReadyTool
 from steelyard.workloads.tools.timed import Timed
 
-_OF_THE_PLACE = ("attached", "prepared", "caches", "applied", "undos", "service")
+_OF_THE_PLACE = ("attached", "prepared", "caches", "applied", "held", "undos", "service")
 
 
 @dataclass
@@ -56,6 +56,8 @@ class Instance:
     prepared: dict[str, Prepared] = field(default_factory=dict)
     caches: tuple[str, ...] = ()
     applied: list[Applied] = field(default_factory=list)
+    held: dict[str, str | None] = field(default_factory=dict)
+    """What the kernel showed of its settings when they were applied."""
     undos: list[tuple[Host, PendingUndo]] = field(default_factory=list)
     service: RunningService | None = None
     counters: dict[str, object] = field(default_factory=dict)

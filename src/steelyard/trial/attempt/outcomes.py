@@ -37,6 +37,7 @@ RETRY_HELPS = frozenset(
         Outcome.COMMAND_FAILED,
         Outcome.OUTPUT_NOT_UNDERSTOOD,
         Outcome.RESET_NOT_PROVED,
+        Outcome.SETTING_CHANGED,
         Outcome.SERVICE_NOT_READY,
         Outcome.SERVICE_DIED,
         Outcome.ADDRESS_IN_USE,

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo.log import INSIDE
+from steelyard.records.schema import Outcome
 from steelyard.study.declared.setting import Settings
 from steelyard.study.platform.settings import DiskSettings
 from steelyard.systems import disks
 from steelyard.systems.disks import DiskPlan
 from steelyard.systems.platform import RawDisk
-from steelyard.systems.settings import Place, apply_settings, revert_settings
+from steelyard.systems.settings import (
+    Applied,
+    Place,
+    apply_settings,
+    held_values,
+    revert_settings,
+)
 from steelyard.trial.attempt.attempt import Attempt, Outside
 from steelyard.trial.attempt.instance import Instance
+from steelyard.trial.attempt.outcomes import TrialFailed
 
 DEFAULT_SIZE_BYTES = 1024**3
+Held = Mapping[str, str | None]
 
 
 def lay_out_disks(attempt: Attempt, instance: Instance) -> None:
@@ -68,7 +79,8 @@ def configure_outside(attempt: Attempt) -> None:
             context.folder,
             profiles=attempt.cell.system.profiles,
         )
-        attempt.outside = Outside(host, apply_settings(host, settings, attempt.session.undo, place))
+        applied = apply_settings(host, settings, attempt.session.undo, place)
+        attempt.outside = Outside(host, applied, held_values(host, applied))
 
 
 def configure_inside(attempt: Attempt, instance: Instance) -> None:
@@ -79,6 +91,25 @@ def configure_inside(attempt: Attempt, instance: Instance) -> None:
         label, profiles = instance.platform.context.label, attempt.cell.system.profiles
         place = Place(label, instance.data, devices, profiles)
         instance.applied = apply_settings(instance.host, settings, attempt.session.undo, place)
+        instance.held = held_values(instance.host, instance.applied)
+
+
+def refuse_changed_settings(host: Host, applied: Sequence[Applied], held: Held) -> None:
+    """Reads settings back once more when the window is over.
+
+    Raises:
+        TrialFailed: ``setting_changed``: somebody else changed one that the study sets.
+    """
+    now = held_values(host, applied)
+    changed = [name for name, was in held.items() if now.get(name) != was]
+    if changed:
+        name = changed[0]
+        raise TrialFailed(
+            Outcome.SETTING_CHANGED,
+            f"on {host.name} `{name}` was {held[name]!r}, and is {now.get(name)!r} after the window"
+            + (f"; {len(changed) - 1} others changed too" if changed[1:] else ""),
+            "look for what else sets it there: tuned, a power daemon, a timer, another person",
+        )
 
 
 def undo_inside(attempt: Attempt, instance: Instance) -> None:

@@ -11,7 +11,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, HostError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.lease import Busy, Leases
+from steelyard.hosts.lease import Busy, Claimant, Leases
 from steelyard.hosts.machines import LOCAL
 from steelyard.hosts.ssh import SCHEME
 from steelyard.hosts.undo.actions.files import RemoveTree
@@ -20,6 +20,7 @@ from steelyard.hosts.undo.ours import RunFolders
 from steelyard.hosts.undo.restore import restore_all
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
+from steelyard.records.events import MachineLeased
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Calibration
 from steelyard.study.model import Study
@@ -60,7 +61,7 @@ class SessionContext:
         self.undo = UndoLog(ledger)
         self.machines = SessionMachines(self.undo, interrupt.patience)
         self.pool = InstancePool(self.machines, self.undo, self.folder_on, self.mark)
-        self.leases = Leases(str(run.path.absolute()), busy)
+        self.leases = Leases(_claimant(run, ledger), busy)
         self.kept: dict[str, KeptSystem] = {}
         self._scratch: PendingUndo | None = None
         self.calibrations: dict[str, Calibration] = {}
@@ -175,6 +176,17 @@ class SessionContext:
             raise _not_restored(
                 f"on {undo.host}: cannot {undo.inverse}: {refusal.failure.message}"
             ) from refusal
+
+
+def _claimant(run: Run, ledger: Ledger) -> Claimant:
+    facts = run.facts()
+    leased = [event for event in ledger.events() if isinstance(event, MachineLeased)]
+    return Claimant(
+        run=str(run.path.absolute()),
+        identity=f"{facts.study_sha256[:16]}-{facts.created_unix_ns}",
+        fences={event.machine: event.fence for event in leased},
+        record=lambda machine, fence: ledger.append(MachineLeased(machine=machine, fence=fence)),
+    )
 
 
 def _not_restored(message: str) -> HostError:
