@@ -113,9 +113,9 @@ def test_the_places_that_cache_are_listed_from_the_service_outwards(undo: UndoLo
     assert caching_places(guest.host(), prepared) == (
         "page cache of the system",
         "jfs: a journal",
-        "/dev/vdb: write back cache of the device",
+        "/dev/vdb: write back cache",
         "QEMU: cache none",
-        "/dev/vdc: whether the device has a write cache is not told",
+        "/dev/vdc: write cache not known",
     )
 
 

@@ -38,5 +38,5 @@ def caching_places(host: Host, prepared: Prepared) -> tuple[str, ...]:
 def _write_cache(host: Host, device: str) -> str:
     path = f"/sys/block/{device.removeprefix('/dev/')}/queue/write_cache"
     if not host.path_facts(path).exists:
-        return "whether the device has a write cache is not told"
-    return f"{shown(host.read_file(path))} cache of the device"
+        return "write cache not known"
+    return f"{shown(host.read_file(path))} cache"

@@ -53,7 +53,7 @@ def change_tuned(changes: Changes, name: str, levels: Mapping[str, Level]) -> li
     if active is not None:
         return [_by_daemon(changes, name, level, active)]
     if level == OFF:
-        return [Applied(name, level, facts={name: "off: no daemon of tuned answers"})]
+        return [Applied(name, level, facts={name: "off (no daemon)"})]
     return [_at_once(changes, name, level)]
 
 
@@ -165,11 +165,11 @@ def _not_held(host: Host, name: str, log: str, texts: list[str]) -> dict[str, st
     try:
         lines = [line.partition(" ERROR ")[2].strip() for line in host.read_file(log).splitlines()]
     except AgentRefusal:
-        lines = ["its log cannot be read"]
+        lines = ["unreadable log"]
     if any(lines):
         not_held[f"{name}.errors"] = "; ".join(line for line in lines if line)
     if any("force_latency" in text for text in texts):
-        not_held[f"{name}.not_held"] = "force_latency, which lasts only while tuned runs"
+        not_held[f"{name}.not_held"] = "force_latency"
     return not_held
 
 
