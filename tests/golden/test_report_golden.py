@@ -17,19 +17,19 @@ from steelyard.judge.findings import RunFindings
 from steelyard.records.note import TEXT
 from steelyard.report.compare import compare_lines
 from steelyard.report.formats.registry import FORMATS
+from steelyard.report.formats.terminal import screen_lines
 from steelyard.report.notes import text
-from steelyard.report.sentences.answer import verdict_lines
 
 FOLDER = Path(__file__).parent / "report"
 CSV_CASES = ("failed", "three", "screened")
 
 
-def _words(findings: RunFindings) -> str:
-    return "\n".join(verdict_lines(findings)) + "\n"
+def _screen(findings: RunFindings) -> str:
+    return "\n".join(screen_lines(findings, 100)) + "\n"
 
 
 FORMS: dict[str, Callable[[RunFindings], str]] = {
-    "words.txt": _words,
+    "screen.txt": _screen,
     "report.md": FORMATS["md"].text,
     "report.csv": FORMATS["csv"].text,
     "findings.json": lambda findings: (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated
 
 import typer
@@ -13,7 +15,7 @@ from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import Run
 from steelyard.report.anonymous import anonymous
 from steelyard.report.formats.registry import FORMATS, write_report
-from steelyard.report.sentences.answer import verdict_lines
+from steelyard.report.formats.terminal import screen_lines
 
 FormatOption = Annotated[
     str,
@@ -38,6 +40,9 @@ def chosen_formats(text: str) -> tuple[str, ...]:
         raise lacking
     return tuple(chosen)
 
+
+WIDEST = 120
+"""Columns; longer lines are hard to read."""
 
 BESIDE_A_PAGE = ("csv", "json")
 """A page links to its figures."""
@@ -64,12 +69,15 @@ def for_publication(run: Run, findings: RunFindings) -> RunFindings:
 
 
 def print_answer(findings: RunFindings, reports: Sequence[str], further: str | None) -> None:
-    """The answer, in the words of the report.
+    """The first screen of the report.
 
-    With where the reports are, and the command that may decide more.
+    With where the reports are, and the command that may decide more. Lines are wrapped for a
+    terminal only.
     """
-    for line in verdict_lines(findings):
+    columns = min(get_terminal_size().columns, WIDEST) if sys.stdout.isatty() else None
+    for line in screen_lines(findings, columns):
         say(line)
+    say()
     for path in reports:
         say(f"report: {path}")
     if further is not None:

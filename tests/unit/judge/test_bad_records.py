@@ -18,8 +18,8 @@ from steelyard.judge.kinds.verdict_notes import MarginBelowResolution, ValueUnus
 from steelyard.plan.make import make_plan
 from steelyard.records.schema import AttemptFailure, Outcome
 from steelyard.report.formats.registry import FORMATS
+from steelyard.report.formats.terminal import screen_lines
 from steelyard.report.notes.verdict import note_text
-from steelyard.report.sentences.answer import verdict_lines
 
 FAILED = AttemptFailure(phase="measure", message="died")
 
@@ -46,7 +46,7 @@ def numbers(tree: object) -> Iterator[float]:
 def assert_readable(found: RunFindings) -> None:
     """Every form can be written, and holds no number that is none."""
     assert all(math.isfinite(number) for number in numbers(json.loads(found.model_dump_json())))
-    text = "\n".join(verdict_lines(found)) + FORMATS["md"].text(found)
+    text = "\n".join(screen_lines(found, 80)) + FORMATS["md"].text(found)
     assert "nan" not in text.replace("financ", "")
     assert FORMATS["csv"].text(found)
 

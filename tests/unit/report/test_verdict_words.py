@@ -8,11 +8,6 @@ from tests.unit.report.golden_findings import CASES, golden
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons.forecast import VisitsForecast
 from steelyard.judge.findings import BottleneckNote, DecidingLook, RunFindings, VerdictFinding
-from steelyard.judge.kinds.caveats import (
-    ErrorRateByRandomisation,
-    GeneratorOnSameMachine,
-    WarnedTrials,
-)
 from steelyard.judge.kinds.verdict_notes import (
     EffectChanges,
     StoppedEarly,
@@ -21,11 +16,11 @@ from steelyard.judge.kinds.verdict_notes import (
 )
 from steelyard.judge.stopping.interim import InterimWord, Look
 from steelyard.records.warnings import Resource
-from steelyard.report import notes
+from steelyard.report.formats.markdown import markdown_text
+from steelyard.report.formats.terminal import screen_lines
 from steelyard.report.sentences.answer import (
     answer,
     exploratory_lines,
-    verdict_lines,
 )
 from steelyard.report.sentences.assumptions import bottleneck_rows
 from steelyard.report.sentences.interim import progress_words
@@ -163,9 +158,7 @@ def test_the_word_and_the_direction_of_the_size_agree(case: str) -> None:
 
 
 def test_failures_warnings_and_missing_cells_are_reported_before_relying_on_the_answer() -> None:
-    lines = verdict_lines(golden("failed"))
-    told = lines[lines.index("Before relying on this:") :]
-    text = "\n".join(told)
+    text = markdown_text(golden("failed"))
     assert "3 of 33 attempts failed: 2 service died (durable): the sink ended with signal 9" in text
     assert "Not measured: throughput of durable at 16 users." in text
     assert "one system varies 3.1 times as much as the other" in text
@@ -188,19 +181,17 @@ def test_a_note_of_the_judge_is_passed_on() -> None:
         .verdicts[0]
         .model_copy(update={"notes": (StoppedEarly(visits=20, budget_visits=40),)})
     )
-    lines = verdict_lines(changed(findings, verdicts=(noted,)))
-    assert any(line.startswith("  durable against fast, overall: early stops") for line in lines)
+    text = markdown_text(changed(findings, verdicts=(noted,)))
+    assert "\n- durable against fast, overall: early stops" in text
 
 
 def test_a_clean_study_ends_without_warnings() -> None:
-    assert "Before relying on this:" not in verdict_lines(golden("plain"))
+    assert "Before relying on" not in markdown_text(golden("plain"))
 
 
 def test_a_study_without_verdicts_says_that_nothing_was_judged() -> None:
     findings = changed(golden("plain"), verdicts=())
-    assert "Nothing was judged: no comparison of a primary response was found." in verdict_lines(
-        findings
-    )
+    assert screen_lines(findings)[2].startswith("NOT JUDGED  ")
 
 
 def so_far(*words: InterimWord, visits_to_decide: VisitsForecast | None = None) -> Look:
@@ -285,20 +276,6 @@ def test_what_limited_is_counted_by_name_and_not_by_figure() -> None:
     )
     rows = bottleneck_rows(views(findings.model_copy(update={"attempts": attempts}))[0])
     assert [row[2] for row in rows] == ["the machine's CPU in 20 of 20"] * 2
-
-
-def test_what_was_not_tested_stands_at_the_end_but_for_what_stands_above() -> None:
-    found = (
-        ErrorRateByRandomisation(simulated_spread_ratio=4.0),
-        GeneratorOnSameMachine(),
-        WarnedTrials(warning="run_delay", trials=3, good_trials=9),
-    )
-    lines = verdict_lines(changed(golden("plain"), caveats=found))
-    assert lines[-2:] == [
-        "What was not tested:",
-        f"  {notes.text(GeneratorOnSameMachine(), Labels())}.",
-    ]
-    assert "What was not tested:" not in verdict_lines(changed(golden("plain"), caveats=()))
 
 
 def test_a_condition_whose_verdict_is_withheld_says_so() -> None:

@@ -8,8 +8,8 @@ from steelyard.cli.reading import write
 from steelyard.plan.make import make_plan
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run
+from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.from_run import find
-from steelyard.report.sentences.answer import verdict_lines
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level, Study
 from steelyard.study.read import read_study_bytes
@@ -79,7 +79,7 @@ def test_a_place_is_a_system_and_its_conditions() -> None:
 def test_findings_words_and_report_of_a_run_have_the_units(tmp_path: Path) -> None:
     opened = run_without_trials(tmp_path)
     findings = find(opened)
-    words = "\n".join(verdict_lines(findings))
+    words = markdown_text(findings)
     [html] = write(opened, findings, ("html",), None)
     for text in (words, html.read_text(encoding="utf-8")):
         assert "100 Mbit/s" in text

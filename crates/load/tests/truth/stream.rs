@@ -44,6 +44,7 @@ fn streamed(job: &LoadJob) -> (LoadResult, Stream) {
 #[test]
 fn every_byte_of_a_tcp_flow_is_counted_once_at_both_ends() {
     let directions = [Direction::Send, Direction::Receive, Direction::Both];
+    let (mut of_windows, mut of_all) = (0, 0);
     for (direction, endpoints) in directions.into_iter().zip([2, 2, 4]) {
         let sink = stream_sink();
         let operation = StreamOperation {
@@ -55,7 +56,9 @@ fn every_byte_of_a_tcp_flow_is_counted_once_at_both_ends() {
         for flow in &stream.flows {
             assert!(flow.total_sent_bytes.unwrap() > 0);
             assert_eq!(flow.total_sent_bytes, flow.total_received_bytes, "{flow:?}");
-            assert!(flow.received_bytes.unwrap() < flow.total_received_bytes.unwrap());
+            of_windows += flow.received_bytes.unwrap();
+            of_all += flow.total_received_bytes.unwrap();
+            assert!(flow.received_bytes <= flow.total_received_bytes);
             assert_eq!(flow.broken, None);
         }
         let sends = direction != Direction::Receive;
@@ -73,6 +76,8 @@ fn every_byte_of_a_tcp_flow_is_counted_once_at_both_ends() {
         let seen = sink.counters();
         assert_eq!((seen.bytes_in, seen.bytes_out), (total(true), total(false)));
     }
+    // Of all flows: on a busy machine one of them may send nothing outside of its window.
+    assert!(of_windows < of_all);
 }
 
 #[test]

@@ -7,11 +7,8 @@ from steelyard.judge.kinds.caveats import (
     ErrorRateByRandomisation,
     WarnedTrials,
 )
-from steelyard.report.sentences.assumptions import caveat_lines, judged, sure_lines, warning_lines
-from steelyard.report.sentences.claims import claim_lines
-from steelyard.report.sentences.failures import failed_lines
+from steelyard.report.sentences.assumptions import judged, sure_lines
 from steelyard.report.sentences.influence import influence_answer
-from steelyard.report.sentences.ranking import ranking_lines
 from steelyard.report.sentences.verdict import (
     Sentence,
     condition_sentence,
@@ -31,45 +28,10 @@ def exploratory_lines(view: View) -> list[str]:
     return [str(verdict_sentence(v, view)) for v in ordered(marked, view)]
 
 
-def verdict_lines(run: RunFindings) -> list[str]:
-    """What is printed at the end of a run: the answer, how sure, what to know before using it."""
-    variant = f" (variant {run.variant})" if run.variant else ""
-    text = [f"{run.question}{variant}", ""]
-    for view in views(run):
-        text += _answers(view)
-    text += ["", "How sure:", *(f"  {line}" for line in sure(run))]
-    for title, part in (
-        ("Claims:", lines(run, claim_lines)),
-        ("Failures:", lines(run, failed_lines)),
-        ("Before relying on this:", lines(run, warning_lines)),
-        ("What was not tested:", caveat_lines(run, without=_ABOVE)),
-    ):
-        text += ["", title, *(f"  {line}" for line in part)] if part else []
-    return text
-
-
 def sure(run: RunFindings) -> list[str]:
     """What the verdicts of all workloads rest on."""
     apart = [NO_GRAND_MEAN] if len(run.workloads) > 1 else []
     return [*lines(run, sure_lines), *apart]
-
-
-def _answers(view: View) -> list[str]:
-    """The order and the answer of one workload, under its name where there are several."""
-    order = ranking_lines(view)
-    said = [*([*order, ""] if order else []), *_indented(view)]
-    return said if view.heading is None else [f"{view.heading}:", *said, ""]
-
-
-def _indented(view: View) -> list[str]:
-    groups = answer(view)
-    if not groups:
-        return ["Nothing was judged: no comparison of a primary response was found."]
-    lines = []
-    for main, parts in groups:
-        lines.append(str(main))
-        lines += [f"  {part}" for part in parts]
-    return lines
 
 
 def answer(view: View) -> list[tuple[Sentence, list[str]]]:

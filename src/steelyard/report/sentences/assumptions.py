@@ -180,12 +180,11 @@ def _stalls(verdict: VerdictFinding) -> str:
     return f" (stalled visits {' against '.join(texts)})"
 
 
-def caveat_lines(run: RunFindings, without: tuple[type[Note], ...] = ()) -> list[str]:
-    """What was not tested and what the error rate rests on, but for some kinds."""
+def caveat_lines(run: RunFindings) -> list[str]:
+    """What was not tested and what the error rate rests on."""
 
     def of(caveats: Sequence[Note]) -> list[str]:
-        kept = (each for each in caveats if not isinstance(each, without))
-        return [f"{notes.text(each, run.labels)}." for each in kept]
+        return [f"{notes.text(each, run.labels)}." for each in caveats]
 
     return [*lines(run, lambda view: of(view.own.caveats)), *of(run.caveats)]
 
@@ -237,11 +236,7 @@ def _notes(verdict: VerdictFinding) -> tuple[VerdictNote, ...]:
 def failure_lines(view: View) -> list[str]:
     """How many attempts failed of which kind, and where; how many have which warning."""
     attempts = view.attempts
-    failed = [a for a in attempts if a.outcome != OK]
-    lines = []
-    if failed:
-        of = counted(len(attempts), "attempt")
-        lines.append(f"{len(failed)} of {of} failed: {'; '.join(_kinds(failed))}.")
+    lines = failed_attempt_lines(view)
     suspect = [a for a in attempts if a.outcome == OK and a.warnings]
     if suspect:
         kinds = Counter(kind for a in suspect for kind in dict.fromkeys(w.kind for w in a.warnings))
@@ -251,6 +246,13 @@ def failure_lines(view: View) -> list[str]:
             + "."
         )
     return lines + missing_lines(view)
+
+
+def failed_attempt_lines(view: View) -> list[str]:
+    """How many attempts failed of which kind, and where; empty where none did."""
+    failed = [a for a in view.attempts if a.outcome != OK]
+    of = counted(len(view.attempts), "attempt")
+    return [f"{len(failed)} of {of} failed: {'; '.join(_kinds(failed))}."] if failed else []
 
 
 def _kinds(failed: Sequence[AttemptFinding]) -> list[str]:

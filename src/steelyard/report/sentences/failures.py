@@ -24,6 +24,11 @@ def failed_lines(view: View) -> list[str]:
     return lines
 
 
+def lost_lines(view: View) -> list[str]:
+    """Of these sentences those of systems of which operations failed."""
+    return [line for each in view.own.failures if each.failed and (line := _counted(each))]
+
+
 def _counted(found: FailureFinding) -> str | None:
     if found.operations is None or found.failed is None:
         return None

@@ -83,7 +83,7 @@ def effect_rows(run: RunFindings) -> list[EffectRows]:
     if not found:
         found = [condition_rows(of_each[0], other) for other in _others(of_each[0])]
     found += [factor_rows(each, view) for view in of_each for each in view.own.influence]
-    return [_lean(each) for each in found if each.rows]
+    return [lean for each in found if each.rows and len((lean := _lean(each)).head) > 1]
 
 
 def _lean(table: EffectRows) -> EffectRows:
@@ -220,7 +220,11 @@ def factor_rows(found: InfluenceFinding, view: View) -> EffectRows:
     inner = f"of what is negligible {percent(1 - 2 * found.alpha)}"
     note = f"CI {percent(found.interval_level)} for all effects together; {inner}."
     left = len([e for e in found.effects if e.effect_log is not None]) - len(rows)
-    more = (f"{left} smaller effects of several factors are in the table below.",) if left else ()
+    more = (
+        (f"{left} smaller effects of several factors are in the tables of the report.",)
+        if left
+        else ()
+    )
     of = "" if found.system is None else f" of {found.system}"
     return EffectRows(
         caption=f"Effects on {noun}{of}",
