@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import pytest
 from tests.unit.judge.quick import EFFORT, judge_study, look
-from tests.unit.judge.studies import LOST, Value, a_record, a_study, kinds, measured, noisy
+from tests.unit.judge.studies import LOST, Value, a_study, kinds, measured, noisy
 
 from steelyard.errors import AnalysisError
 from steelyard.inference.sequential import Memory, VerdictWord
@@ -17,8 +16,6 @@ from steelyard.judge.kinds.verdict_notes import (
     CarryOverFound,
     EffectChanges,
     FailedAttemptsDecide,
-    GeneratorSaturated,
-    InterferenceUnequal,
     NoVariation,
     TooFewVisits,
     ValueUnusable,
@@ -26,9 +23,8 @@ from steelyard.judge.kinds.verdict_notes import (
 from steelyard.judge.visits.series import Effort
 from steelyard.plan import design
 from steelyard.plan.make import make_plan
-from steelyard.plan.model import Plan, PlannedTrial
-from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
-from steelyard.records.warnings import TrialWarning, WarningKind
+from steelyard.plan.model import PlannedTrial
+from steelyard.records.schema import AttemptFailure, Measured, Outcome
 from steelyard.report.sentences.assumptions import resting_lines
 from steelyard.report.view import views
 from steelyard.study.model import Study
@@ -313,64 +309,6 @@ def test_a_study_without_records_is_running_and_undecided() -> None:
     findings = judged(a_study(), noisy(1.0), visits=0)
     assert findings.stop.reason == "running"
     assert {v.word for v in findings.workloads[0].verdicts} == {VerdictWord.UNDECIDED}
-
-
-def with_warnings(
-    plan: Plan, value: Value, kind: WarningKind, of: Callable[[PlannedTrial], bool]
-) -> list[TrialRecord]:
-    warning = TrialWarning(kind=kind)
-    records = [(trial, a_record(trial, value(trial))) for v in plan.visits for trial in v.trials]
-    return [
-        record.model_copy(update={"warnings": (warning,)}) if of(trial) else record
-        for trial, record in records
-    ]
-
-
-def judged_with_warnings(
-    study: Study, value: Value, kind: WarningKind, of: Callable[[PlannedTrial], bool]
-) -> VerdictFinding:
-    plan = make_plan(study, 3)
-    return overall(judge_study(study, plan, with_warnings(plan, value, kind, of), run="r"))
-
-
-def of_durable(trial: PlannedTrial) -> bool:
-    return trial.cell.system == "durable"
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        WarningKind.STEAL,
-        WarningKind.FOREIGN_CPU,
-        WarningKind.THROTTLED,
-        WarningKind.CLOCK_STEP,
-    ],
-)
-def test_disturbances_of_one_arm_only_withhold_the_verdict(kind: WarningKind) -> None:
-    verdict = judged_with_warnings(a_study(), noisy(0.8), kind, of_durable)
-    assert verdict.word is VerdictWord.UNDECIDED
-    assert isinstance(verdict.withheld, InterferenceUnequal)
-    assert verdict.withheld.cause == kind
-
-
-def test_disturbances_of_both_arms_alike_withhold_nothing() -> None:
-    verdict = judged_with_warnings(a_study(), noisy(0.8), WarningKind.STEAL, lambda _: True)
-    assert verdict.word is VerdictWord.SLOWER
-
-
-def test_what_a_system_may_be_slow_by_withholds_nothing() -> None:
-    verdict = judged_with_warnings(a_study(), noisy(0.8), WarningKind.SWAPPED, of_durable)
-    assert verdict.word is VerdictWord.SLOWER
-
-
-def test_systems_that_keep_the_generator_equally_busy_are_not_equivalent() -> None:
-    quiet = noisy(1.0, noise=0.006)
-    kind = WarningKind.GENERATOR_NEAR_CAPACITY
-    verdict = judged_with_warnings(a_study(per_cell=30), quiet, kind, lambda _: True)
-    assert verdict.word is VerdictWord.UNDECIDED
-    assert isinstance(verdict.withheld, GeneratorSaturated)
-    slower = judged_with_warnings(a_study(per_cell=30), noisy(0.8), kind, lambda _: True)
-    assert slower.word is VerdictWord.SLOWER
 
 
 def test_an_earlier_run_in_pairs_by_a_removed_engine_is_judged_as_any_other_and_says_so() -> None:

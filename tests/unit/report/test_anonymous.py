@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.golden.report_examples import changed
+from tests.golden.report_findings import changed
 from tests.unit.judge.several_workloads import judged
 from tests.unit.report.golden_findings import CASES, golden
 

@@ -6,7 +6,8 @@ import re
 import shutil
 
 import pytest
-from tests.golden.report_examples import CASES, changed, findings
+from tests.golden.report_examples import CASES
+from tests.golden.report_findings import changed, findings
 from tests.unit.judge.several_workloads import judged
 from tests.unit.judge.test_sections import BY_PROFILE, found
 

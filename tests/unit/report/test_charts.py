@@ -4,7 +4,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from tests.golden.report_examples import changed
+from tests.golden.report_findings import changed
 from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.report.charts.all import all_charts

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from tests.golden.report_examples import attempt_findings, changed, per_condition, verdict
+from tests.golden.report_findings import attempt_findings, changed, per_condition, verdict
 from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.inference.sequential import VerdictWord

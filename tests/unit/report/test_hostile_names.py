@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 import pytest
 from markdown_it import MarkdownIt
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
-from tests.golden.report_examples import THROUGHPUT, cell_findings, changed, findings, verdict
+from tests.golden.report_findings import THROUGHPUT, cell_findings, changed, findings, verdict
 
 from steelyard.judge.findings import AttemptFinding, RunFindings
 from steelyard.plan.model import Cell

@@ -3,7 +3,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 import pytest
-from tests.golden.report_examples import changed
+from tests.golden.report_findings import changed
 from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.inference.sequential import VerdictWord

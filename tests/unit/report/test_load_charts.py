@@ -7,7 +7,7 @@ import io
 import re
 
 import pytest
-from tests.golden.report_examples import changed
+from tests.golden.report_findings import changed
 from tests.unit.report.golden_findings import golden, sampled
 
 from steelyard.judge.findings import RunFindings, TrendFinding

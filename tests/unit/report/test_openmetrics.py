@@ -6,7 +6,8 @@ import math
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
-from tests.golden.report_examples import CASES, changed, findings
+from tests.golden.report_examples import CASES
+from tests.golden.report_findings import changed, findings
 from tests.unit.judge.several_workloads import judged
 
 from steelyard.judge.findings import RunFindings

@@ -5,7 +5,7 @@ import io
 from pathlib import Path
 
 import pytest
-from tests.golden.report_examples import changed
+from tests.golden.report_findings import changed
 from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.judge.findings import CalibrationFinding, RunFindings, WarningNote

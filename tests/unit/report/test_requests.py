@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from tests.golden.report_examples import changed
+from tests.golden.report_findings import changed
 from tests.unit.report.golden_findings import golden
 
 from steelyard.judge.analyses.requests.findings import RequestTimesFinding, Served, TimesRow

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from tests.calibration.curves import NOISE, Law, saturating, usl
 from tests.unit.judge.quick import judge_study
-from tests.unit.judge.test_judge_study import a_record, a_study
+from tests.unit.judge.studies import a_record, a_study
 
 from steelyard.judge.analyses.scaling.findings import GateRefusedLevel
 from steelyard.judge.findings import RunFindings

@@ -5,7 +5,7 @@ import io
 import re
 
 import pytest
-from tests.golden.report_examples import changed
+from tests.golden.report_findings import changed
 from tests.golden.screened import influence
 from tests.unit.judge.test_sections import BY_PROFILE, found
 
