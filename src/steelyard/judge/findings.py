@@ -98,6 +98,8 @@ class VerdictFinding(Frozen):
     ``guardrails`` are looked at once a difference is found.
     ``withheld``: why the tests decide and the verdict is not given; its counts are of the first
     ``withheld_visits`` of the pair, those of the look that was last asked.
+    ``memory_chance``: the p-value of the test whether visits of one system alone depend on each
+    other, asked where a verdict is decided.
     ``span_s`` is the time from the first visit to the end of the one that decided, or the last;
     ``None`` of trials without times. ``decided_at_visit`` is the number of the visit;
     ``visits_to_decide`` counts further visits, and is not given where a verdict is withheld.
@@ -129,6 +131,7 @@ class VerdictFinding(Frozen):
     spread_ratio: float | None
     stall_rate_baseline: float | None
     stall_rate_other: float | None
+    memory_chance: float | None = None
     withheld: Withheld | None = None
     withheld_visits: int | None = None
     not_judged: tuple[NotJudged, ...] = ()

@@ -50,7 +50,9 @@ def test_a_decided_verdict_says_whose_visits_depend_on_each_other() -> None:
     names = np.where(other, "two", "one").tolist()
     verdict = judge_trials(names, np.exp(values), baseline="one", paths=400).of("two")
     [note] = [each for each in verdict.notes if isinstance(each, VisitsDepend)]
+    assert verdict.memory_chance == note.chance
     assert note_text(note).startswith("the visits of two depend on each other: within 6 visits")
     steady = np.exp(values - SLOW * other)
     verdict = judge_trials(names, steady, baseline="one", paths=400).of("two")
     assert not [each for each in verdict.notes if isinstance(each, VisitsDepend)]
+    assert verdict.memory_chance is not None, "the test is reported whatever it finds"

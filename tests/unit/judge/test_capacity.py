@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 from tests.unit.judge.quick import judge_study
-from tests.unit.judge.test_judge_study import a_record, a_study
+from tests.unit.judge.studies import a_record, a_study
 
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import RunFindings

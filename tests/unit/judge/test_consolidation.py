@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 from tests.unit.judge.quick import judge_study
-from tests.unit.judge.studies import RESPONSES
-from tests.unit.judge.test_judge_study import a_record, a_study
+from tests.unit.judge.studies import RESPONSES, a_record, a_study
 
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.consolidation.evenness import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.unit.judge.quick import judge_study
-from tests.unit.judge.test_judge_study import a_record, a_study
+from tests.unit.judge.studies import a_record, a_study
 
 from steelyard.judge.analyses.consolidation.findings import NoGuestKernel
 from steelyard.judge.analyses.costs.findings import (

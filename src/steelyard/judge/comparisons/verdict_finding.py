@@ -9,7 +9,7 @@ from steelyard.inference.confidence import UNBOUNDED, Interval, Size, with_estim
 from steelyard.inference.detrend import movements
 from steelyard.inference.diagnostics import Shape, change_of, shape_of
 from steelyard.inference.estimate import Estimate, raw_ratio_log
-from steelyard.inference.own_memory import LAGS, own_memory
+from steelyard.inference.own_memory import LAGS, OwnMemory, own_memory
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons.comparison import Judged
@@ -56,6 +56,7 @@ def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFindi
     sizes = _sizes(judged.tests, judged, margin_log, found)
     low, high = sizes.two_sided.present.signed(sign)
     inner = UNBOUNDED if sizes.equivalence is None else sizes.equivalence.present.signed(sign)
+    memory = _own_memory(judged, found)
     return VerdictFinding(
         response=comparison.response.name,
         baseline=comparison.pair.baseline,
@@ -83,12 +84,21 @@ def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFindi
         spread_ratio=None if series.problems else shape.spread_ratio,
         stall_rate_baseline=None if series.problems else shape.stall_rate_baseline,
         stall_rate_other=None if series.problems else shape.stall_rate_other,
+        memory_chance=None if memory is None else memory.chance,
         withheld=judged.withheld,
         withheld_visits=len(judged.said.series.visits) if judged.withheld else None,
         not_judged=series.problems,
         guardrails=tuple(each.finding() for each in judged.said.guardrails),
         notes=tuple(
-            _notes(judged, readings, margin_log, size=sizes.two_sided, found=found, shape=shape)
+            _notes(
+                judged,
+                readings,
+                margin_log,
+                size=sizes.two_sided,
+                found=found,
+                shape=shape,
+                memory=memory,
+            )
         ),
     )
 
@@ -101,11 +111,12 @@ def _notes(
     size: Size,
     found: Estimate | None,
     shape: Shape,
+    memory: OwnMemory | None,
 ) -> Iterator[VerdictNote]:
     """What a reader has to know beside the verdict, the gravest first."""
     sign = _sign(judged)
     yield from _later(judged, readings, margin_log)
-    yield from _own_memory(judged, found)
+    yield from _depend(judged, memory)
     yield from _adjusted(judged, size, found, sign)
     yield from filter(None, [cap_possible(judged, readings)])
     yield from notes_on(
@@ -154,12 +165,16 @@ def _span_s(judged: Judged, readings: Visits) -> float | None:
     return readings.span_s(visits[0], visits[-1]) if visits else None
 
 
-def _own_memory(judged: Judged, found: Estimate | None) -> Iterator[VisitsDepend]:
-    """Visits of one system that depend on each other, beside a verdict that takes them as equal."""
+def _own_memory(judged: Judged, found: Estimate | None) -> OwnMemory | None:
+    """How the visits of one system depend on each other, of a verdict that is decided."""
     tests = judged.tests
     if tests is None or tests.stream.once or found is None or not judged.words:
-        return
-    seen = own_memory(tests.stream.values, tests.stream.pool, found.ratio_log)
+        return None
+    return own_memory(tests.stream.values, tests.stream.pool, found.ratio_log)
+
+
+def _depend(judged: Judged, seen: OwnMemory | None) -> Iterator[VisitsDepend]:
+    """Where they do, beside a verdict that takes them as equal."""
     if seen is not None and seen.shows:
         pair = judged.comparison.pair
         yield VisitsDepend(

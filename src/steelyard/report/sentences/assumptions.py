@@ -18,7 +18,7 @@ from steelyard.records.message_text import commonest
 from steelyard.records.note import Note
 from steelyard.records.warnings import Resource
 from steelyard.report import notes
-from steelyard.report.figures import counted, fixed, listed, percent
+from steelyard.report.figures import counted, fixed, listed, percent, significant
 from steelyard.report.notes.verdict import WELCH_TEST
 from steelyard.report.notes.warnings import RESOURCES, kind_text
 from steelyard.report.sentences.differences import difference_lines
@@ -91,7 +91,7 @@ def resting_lines(view: View, seed_noun: str = "order seed") -> list[str]:
     lines += _assumptions(view)
     if view.own.aa_control is not None:
         lines.append(_aa_control(view.own.aa_control))
-    lines += guardrail_lines(judged(view)) + _spread_lines(view)
+    lines += guardrail_lines(judged(view)) + _spread_lines(view) + _memory_lines(view)
     lines += resolution_lines(view.own.resolution) + covariate_lines(view.own.covariates)
     return lines + length_lines(view.own.lengths)
 
@@ -157,6 +157,17 @@ def _spread_lines(view: View) -> list[str]:
         f"Spread of {other} relative to {baseline}: {', '.join(said)}."
         for (other, baseline), said in pairs.items()
     ]
+
+
+def _memory_lines(view: View) -> list[str]:
+    """Whether visits of one system alone depend on each other: the guarantee cannot see that."""
+    asked = [v for v in judged(view) if v.memory_chance is not None]
+    if not asked:
+        return []
+    least = min(asked, key=lambda verdict: verdict.memory_chance or 0.0)
+    where = "" if len(asked) == 1 else f", the least of {len(asked)} verdicts"
+    chance = significant(least.memory_chance or 0.0, 2)
+    return [f"Dependence between the visits of one system alone: p = {chance}{where}."]
 
 
 def _where(verdict: VerdictFinding, view: View) -> str:
