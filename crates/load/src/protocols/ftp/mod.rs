@@ -393,7 +393,6 @@ fn check(operation: &FtpOperation) -> Result<(), LoadError> {
 }
 
 #[cfg(test)]
-#[path = "ftp_tests.rs"]
 mod tests;
 
 #[cfg(test)]

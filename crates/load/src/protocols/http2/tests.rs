@@ -1,8 +1,10 @@
-use proptest::prelude::*;
-
 use super::frame::{ACK, PING};
 use super::frame::{CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, write_head};
 use super::*;
+
+mod splits;
+mod violations;
+mod windows;
 
 fn target() -> Target {
     Target::resolve("http://127.0.0.1:8080/x", None).unwrap()
@@ -257,47 +259,6 @@ fn a_server_that_allows_no_stream_yet_is_waited_for() {
 }
 
 #[test]
-fn a_body_waits_for_the_windows_of_the_server() {
-    let operation = HttpOperation {
-        method: "POST".to_owned(),
-        body: "x".repeat(100),
-        ..usual(2)
-    };
-    let mut client = Client::new(&operation, &[(INITIAL_WINDOW_SIZE, 30)]);
-    client.start(0);
-    assert_eq!(client.frames()[1..], [(DATA, 1, 30)]);
-    client.sent.clear();
-    client.feed(&frame(WINDOW_UPDATE, 0, 1, &[0, 0, 0, 50]));
-    client.feed(&settings(&[(INITIAL_WINDOW_SIZE, 100)]));
-    assert_eq!(
-        client.frames(),
-        [(DATA, 1, 50), (SETTINGS, 0, 0), (DATA, 1, 20)]
-    );
-    let flags: Vec<u8> = vec![client.sent[4], client.sent[client.sent.len() - 25]];
-    assert_eq!(flags, [0, END_STREAM]);
-}
-
-#[test]
-fn all_bodies_together_stay_within_the_window_of_the_connection() {
-    let operation = HttpOperation {
-        method: "POST".to_owned(),
-        body: "x".repeat(40_000),
-        ..usual(2)
-    };
-    let mut client = Client::new(&operation, &[]);
-    client.start(0).start(1);
-    let sent = |client: &Client| -> usize {
-        let frames = client.frames();
-        let data = frames.iter().filter(|frame| frame.0 == DATA);
-        data.map(|frame| frame.2).sum()
-    };
-    assert_eq!(sent(&client), USUAL_WINDOW as usize);
-    assert!(client.frames().iter().all(|frame| frame.2 <= 16_384));
-    client.feed(&frame(WINDOW_UPDATE, 0, 0, &[0, 1, 0, 0]));
-    assert_eq!(sent(&client), 80_000);
-}
-
-#[test]
 fn an_answer_before_the_whole_request_cancels_the_rest_of_it() {
     let operation = HttpOperation {
         method: "POST".to_owned(),
@@ -327,18 +288,6 @@ fn stream_numbers_that_are_used_up_replace_the_connection() {
 }
 
 #[test]
-fn credit_is_given_back_in_large_portions() {
-    let mut session = Session::new(0, 1);
-    session.open_stream(0, Asked::default());
-    for _ in 0..1 << 16 {
-        session.use_credit(0, 16_384).unwrap();
-    }
-    let stream = frame(WINDOW_UPDATE, 0, 1, &(1_u32 << 30).to_be_bytes());
-    let whole = frame(WINDOW_UPDATE, 0, 0, &(1_u32 << 30).to_be_bytes());
-    assert_eq!(session.owed, [whole, stream].concat());
-}
-
-#[test]
 fn a_stream_is_found_whatever_others_have_come_since() {
     let mut session = Session::new(0, 3);
     session.open_stream(0, Asked::default());
@@ -351,81 +300,6 @@ fn a_stream_is_found_whatever_others_have_come_since() {
     assert_eq!(session.slot_of(1), Ok(Some(0)));
     assert_eq!(session.slot_of(2), Err(ErrorKind::BadProtocol));
     assert_eq!(session.slot_of(203), Err(ErrorKind::BadProtocol));
-}
-
-#[test]
-fn what_may_not_come_breaks_the_connection() {
-    let wrong: Vec<Vec<u8>> = vec![
-        frame(DATA, END_STREAM, 1, b"before the head"),
-        reply(3),
-        reply(2),
-        [head(1), head(1)].concat(),
-        frame(HEADERS, END_HEADERS, 1, &[0x00, 1, b'a', 1, b'b']),
-        frame(HEADERS, ALL, 1, b"\x08\x03100"),
-        frame(CONTINUATION, END_HEADERS, 1, &[0x88]),
-        [frame(HEADERS, 0, 1, &[0x88]), frame(PING, 0, 0, &[0; 8])].concat(),
-        [
-            frame(HEADERS, 0, 1, &[0x88]),
-            frame(CONTINUATION, 4, 3, &[]),
-        ]
-        .concat(),
-        // More, and less, than was declared.
-        [
-            frame(HEADERS, 4, 1, b"\x88\x0f\x0d\x011"),
-            frame(DATA, 1, 1, b"ab"),
-        ]
-        .concat(),
-        settings(&[(ENABLE_PUSH, 1)]),
-        settings(&[(INITIAL_WINDOW_SIZE, 1 << 31)]),
-        frame(WINDOW_UPDATE, 0, 0, &LARGEST.to_be_bytes()),
-        frame(RST_STREAM, 0, 3, &[0; 4]),
-    ];
-    for bytes in wrong {
-        let mut client = Client::new(&usual(1), &[]);
-        client.start(0).feed(&bytes);
-        let last = client.happened();
-        assert_eq!(
-            last,
-            [(0, Step::Broken(ErrorKind::BadProtocol))],
-            "{bytes:?}"
-        );
-    }
-    let mut client = Client::new(&usual(1), &[]);
-    let cut = [
-        frame(HEADERS, 4, 1, b"\x88\x0f\x0d\x012"),
-        frame(DATA, 1, 1, b"a"),
-    ];
-    client.start(0).feed(&cut.concat());
-    assert_eq!(client.happened(), [(0, failed(ErrorKind::BadProtocol))]);
-}
-
-#[test]
-fn a_server_that_does_not_begin_with_settings_speaks_something_else() {
-    for bytes in [
-        &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..],
-        &frame(PING, 0, 0, &[0; 8]),
-    ] {
-        let mut http = machine(&usual(1));
-        let mut session = http.open(0);
-        let mut out = Output::default();
-        let step = http.received(&mut session, bytes, &mut Turn::new(0, &mut out));
-        assert_eq!(step, Step::Broken(ErrorKind::BadProtocol));
-    }
-}
-
-#[test]
-fn a_connection_that_ends_with_requests_open_is_a_typed_failure() {
-    let mut client = Client::new(&usual(2), &[]);
-    let mut out = Output::default();
-    let ended = |client: &mut Client, out: &mut Output| {
-        client
-            .http
-            .ended(&mut client.session, &mut Turn::new(2, out))
-    };
-    assert_eq!(ended(&mut client, &mut out), Step::Finished);
-    client.start(0);
-    let broken = Step::Broken(ErrorKind::PeerClosedEarly);
-    assert_eq!(ended(&mut client, &mut out), broken);
 }
 
 #[test]
@@ -468,101 +342,4 @@ fn verified_bodies_are_checked_against_the_marker_of_the_reply() {
     assert_eq!(client.happened(), [(0, OK), (1, damaged)]);
     let payload = client.http.payload().unwrap();
     assert_eq!((payload.checked, payload.corrupted), (2, 1));
-}
-
-/// A conversation with everything in it, for three requests.
-fn conversation() -> Vec<u8> {
-    let padded = [&[4][..], &[0x00, 1, b'a', 1, b'b'], &[0; 4]].concat();
-    [
-        frame(HEADERS, END_HEADERS, 3, b"\x08\x03103"),
-        frame(0xbb, 0, 0, b"unknown"),
-        frame(HEADERS, 0, 3, b"\x20\x88\x0f\x0d"),
-        frame(CONTINUATION, 0, 3, b""),
-        frame(CONTINUATION, END_HEADERS, 3, b"\x014"),
-        head(1),
-        frame(DATA, 8, 3, &[2, b'a', b'b', 0, 0]),
-        frame(PING, 0, 0, b"12345678"),
-        frame(DATA, 0, 1, b""),
-        frame(DATA, 8 | END_STREAM, 3, &[1, b'c', b'd', 0]),
-        frame(HEADERS, ALL | 8, 1, &padded),
-        frame(RST_STREAM, 0, 5, &[0; 4]),
-        frame(WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1]),
-        frame(PING, 0, 0, b"abcdefgh"),
-    ]
-    .concat()
-}
-
-fn in_parts(cuts: &[usize], strict: bool) -> (Vec<(usize, Step)>, Vec<u8>) {
-    let operation = HttpOperation { strict, ..usual(3) };
-    let mut client = Client::new(&operation, &[]);
-    client.start(0).start(1).start(2);
-    let bytes = conversation();
-    let mut start = 0;
-    for end in cuts.iter().copied().chain([bytes.len()]) {
-        let end = end.clamp(start, bytes.len());
-        if end > start {
-            client.feed(&bytes[start..end]);
-        }
-        start = end;
-    }
-    (client.happened(), client.sent)
-}
-
-#[test]
-fn a_conversation_means_the_same_split_at_every_byte() {
-    let expected = vec![(1, OK), (0, OK), (2, failed(ErrorKind::H2Rst))];
-    let whole = in_parts(&[], false);
-    assert_eq!(whole.0, expected);
-    for first in 0..conversation().len() {
-        assert_eq!(in_parts(&[first], false), whole, "split at {first}");
-        assert_eq!(in_parts(&[first], true), whole, "split at {first}");
-    }
-    let every: Vec<usize> = (1..conversation().len()).collect();
-    assert_eq!(in_parts(&every, false), whole);
-}
-
-proptest! {
-    #[test]
-    fn damage_anywhere_is_judged_the_same_however_it_arrives(
-        at in 0..conversation().len(),
-        flip in 1_u8..,
-        cuts in prop::collection::vec(0..conversation().len(), 0..6),
-    ) {
-        let mut bytes = conversation();
-        bytes[at] ^= flip;
-        let mut cuts = cuts;
-        cuts.sort_unstable();
-        let run = |cuts: &[usize]| {
-            let mut client = Client::new(&usual(3), &[]);
-            client.start(0).start(1).start(2);
-            let mut start = 0;
-            for end in cuts.iter().copied().chain([bytes.len()]) {
-                let broken = |(_, step): &(usize, Step)| matches!(step, Step::Broken(_) | Step::Finished);
-                if client.steps.iter().any(broken) {
-                    break;
-                }
-                if end > start {
-                    client.feed(&bytes[start..end]);
-                }
-                start = end;
-            }
-            client.happened()
-        };
-        prop_assert_eq!(run(&cuts), run(&[]));
-    }
-}
-
-#[test]
-fn streams_given_up_fail_at_once_although_the_last_byte_before_comes_alone() {
-    let mut client = Client::new(&usual(2), &[]);
-    client.start(0).start(1);
-    client.feed(&head(1));
-    client.feed(&frame(GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0]));
-    let data = frame(DATA, END_STREAM, 1, b"ok");
-    let (before, last) = data.split_at(data.len() - 1);
-    client.feed(before);
-    assert_eq!(client.happened(), []);
-    client.feed(last);
-    let given_up = Step::Broken(ErrorKind::H2Goaway);
-    assert_eq!(client.happened(), [(0, OK), (0, given_up)]);
 }

@@ -1,6 +1,9 @@
 use super::*;
 use steelyard_wire::job::Passive;
 
+mod connections;
+mod refusals;
+
 fn operation(action: FtpAction) -> FtpOperation {
     FtpOperation {
         actions: [(action, 1.0)].into(),
@@ -245,170 +248,6 @@ fn an_upload_that_the_server_calls_complete_too_early_has_failed() {
 }
 
 #[test]
-fn an_encrypted_upload_starts_when_both_150_and_tls_are_there() {
-    let operation = FtpOperation {
-        starttls: StartTls::Require,
-        ..operation(FtpAction::Upload)
-    };
-    for tls_first in [true, false] {
-        let mut exchange = Exchange::new(&operation);
-        exchange.receive("220 hi\r\n");
-        assert_eq!(exchange.sent, "AUTH TLS\r\n");
-        assert_eq!(exchange.receive("234 go\r\n"), Step::Secure);
-        exchange.step(Ftp::secured);
-        assert_eq!(exchange.sent, "USER anonymous\r\n");
-        exchange.receive("230 you\r\n");
-        assert_eq!(exchange.sent, "PBSZ 0\r\n");
-        exchange.receive("200 ok\r\n");
-        assert_eq!(exchange.sent, "PROT P\r\n");
-        exchange.receive("200 ok\r\n");
-        assert_eq!(exchange.receive("200 binary\r\n"), Step::Ready);
-        exchange.start();
-        exchange.receive("229 (|||1|)\r\n");
-        assert!(exchange.ftp.side_plan(&exchange.session).unwrap().secure);
-        exchange.side(SideEvent::Connected);
-        let steps = if tls_first {
-            [
-                exchange.side(SideEvent::Secured),
-                exchange.receive("150 go\r\n"),
-            ]
-        } else {
-            [
-                exchange.receive("150 go\r\n"),
-                exchange.side(SideEvent::Secured),
-            ]
-        };
-        assert_eq!(steps, [Step::More, Step::SendSide]);
-    }
-}
-
-#[test]
-fn an_implicit_connection_asks_for_encrypted_data_without_auth() {
-    let mut exchange = Exchange::with(&operation(FtpAction::List), "ftps://127.0.0.1/");
-    exchange.receive("220 hi\r\n");
-    assert_eq!(exchange.sent, "USER anonymous\r\n");
-    exchange.receive("230 you\r\n");
-    assert_eq!(exchange.sent, "PBSZ 0\r\n");
-}
-
-#[test]
-fn a_server_without_tls_lacks_a_capability() {
-    let operation = FtpOperation {
-        starttls: StartTls::Require,
-        ..operation(FtpAction::List)
-    };
-    let mut exchange = Exchange::new(&operation);
-    exchange.receive("220 hi\r\n");
-    let missing = Step::Broken(ErrorKind::CapabilityMissing);
-    assert_eq!(exchange.receive("502 what\r\n"), missing);
-}
-
-#[test]
-fn nothing_may_be_said_in_clear_text_behind_the_consent_to_tls() {
-    let operation = FtpOperation {
-        starttls: StartTls::Require,
-        ..operation(FtpAction::List)
-    };
-    let mut exchange = Exchange::new(&operation);
-    exchange.receive("220 hi\r\n");
-    let injected = exchange.receive("234 go\r\n230 you are root\r\n");
-    assert_eq!(injected, Step::Broken(ErrorKind::BadProtocol));
-}
-
-#[test]
-fn a_server_without_epsv_is_asked_with_pasv_and_never_with_epsv_again() {
-    for code in [500, 501, 502, 522, 550] {
-        let mut exchange = Exchange::ready(&operation(FtpAction::List));
-        exchange.start();
-        assert_eq!(exchange.sent, "EPSV\r\n");
-        exchange.receive(&format!("{code} no\r\n"));
-        assert_eq!(exchange.sent, "PASV\r\n");
-        assert_eq!(
-            exchange.receive("227 ok (10,1,2,3,4,3).\r\n"),
-            Step::OpenSide
-        );
-        let plan = exchange.ftp.side_plan(&exchange.session).unwrap();
-        assert_eq!(plan.address, SideAddress::PeerPort(1027));
-        exchange.side(SideEvent::Connected);
-        exchange.side(END);
-        assert_eq!(exchange.receive("226 nothing\r\n"), DONE);
-        exchange.start();
-        assert_eq!(exchange.sent, "PASV\r\n");
-    }
-}
-
-#[test]
-fn the_address_of_227_is_believed_only_on_request() {
-    let operation = FtpOperation {
-        passive: Passive::Pasv,
-        trust_pasv_address: true,
-        ..operation(FtpAction::List)
-    };
-    let mut exchange = Exchange::ready(&operation);
-    exchange.start();
-    exchange.receive("227 ok (10,1,2,3,4,3)\r\n");
-    let plan = exchange.ftp.side_plan(&exchange.session).unwrap();
-    assert_eq!(
-        plan.address,
-        SideAddress::At("10.1.2.3:1027".parse().unwrap())
-    );
-}
-
-#[test]
-fn epsv_alone_does_not_fall_back() {
-    let operation = FtpOperation {
-        passive: Passive::Epsv,
-        ..operation(FtpAction::List)
-    };
-    let mut exchange = Exchange::ready(&operation);
-    exchange.start();
-    assert_eq!(exchange.receive("502 no\r\n"), failed(ErrorKind::Ftp5xx));
-}
-
-#[test]
-fn refusals_fail_the_transfer_by_their_cause_and_not_the_connection() {
-    for (reply, kind) in [
-        ("425 no data connection\r\n", ErrorKind::Ftp4xx),
-        ("426 aborted\r\n", ErrorKind::Ftp4xx),
-        ("450 busy\r\n", ErrorKind::Ftp4xx),
-        ("530 who are you\r\n", ErrorKind::AuthFail),
-        ("550 no such file\r\n", ErrorKind::Ftp5xx),
-    ] {
-        let mut exchange = Exchange::transferring(&operation(FtpAction::Download));
-        assert_eq!(exchange.phase(), "150");
-        assert_eq!(exchange.receive(reply), failed(kind), "{reply}");
-    }
-    let mut exchange = Exchange::transferring(&operation(FtpAction::Download));
-    let closing = Step::Done(Err(ErrorKind::Ftp4xx), After::Close);
-    assert_eq!(exchange.receive("421 good bye\r\n"), closing);
-}
-
-#[test]
-fn a_refusal_in_the_midst_of_an_upload_ends_it() {
-    let mut exchange = Exchange::transferring(&operation(FtpAction::Upload));
-    exchange.receive("150 go\r\n");
-    assert_eq!(
-        exchange.receive("452 disk full\r\n"),
-        failed(ErrorKind::NoRoom)
-    );
-}
-
-#[test]
-fn a_login_that_is_refused_is_no_other_failure() {
-    for (reply, kind) in [
-        ("530 wrong\r\n", ErrorKind::AuthFail),
-        ("332 account?\r\n", ErrorKind::AuthFail),
-        ("421 too many\r\n", ErrorKind::Ftp4xx),
-    ] {
-        let mut exchange = Exchange::new(&operation(FtpAction::Login));
-        exchange.receive("220 hi\r\n");
-        exchange.receive("331 password?\r\n");
-        assert_eq!(exchange.phase(), "pass");
-        assert_eq!(exchange.receive(reply), Step::Broken(kind));
-    }
-}
-
-#[test]
 fn a_login_is_over_with_the_good_bye_and_asks_for_nothing_else() {
     let mut exchange = Exchange::new(&operation(FtpAction::Login));
     assert!(exchange.ftp.one_shot());
@@ -419,23 +258,6 @@ fn a_login_is_over_with_the_good_bye_and_asks_for_nothing_else() {
     assert_eq!(exchange.sent, "QUIT\r\n");
     let bye = Step::Done(Ok(()), After::Close);
     assert_eq!(exchange.receive("221 bye\r\n"), bye);
-}
-
-#[test]
-fn a_data_connection_that_fails_leaves_the_other_one_in_step() {
-    let mut exchange = Exchange::ready(&operation(FtpAction::Download));
-    exchange.start();
-    exchange.receive("229 (|||1|)\r\n");
-    let refused = SideEvent::Failed(ErrorKind::ConnRefused);
-    assert_eq!(exchange.side(refused), failed(ErrorKind::ConnRefused));
-    let mut exchange = Exchange::transferring(&operation(FtpAction::Download));
-    exchange.receive("150 go\r\n");
-    let reset = SideEvent::Failed(ErrorKind::ConnReset);
-    assert_eq!(exchange.side(reset), Step::More);
-    assert_eq!(
-        exchange.receive("226 fine here\r\n"),
-        failed(ErrorKind::ConnReset)
-    );
 }
 
 #[test]
