@@ -17,7 +17,7 @@ def spent_ns(events: Iterable[Event]) -> int:
     """Time that all sessions took; one that was killed counts to its last event.
 
     The calibration at the beginning of a session is not counted: a budget begins with the first
-    trial.
+    trial. One that is repeated between visits is.
     """
     total, opened, last = 0, None, 0
     for event in events:
@@ -25,7 +25,7 @@ def spent_ns(events: Iterable[Event]) -> int:
             total += 0 if opened is None else last - opened
             opened = event.at_unix_ns
         elif isinstance(event, GeneratorCalibrated) and opened is not None:
-            opened = event.at_unix_ns
+            opened = event.at_unix_ns if event.after_visit is None else opened
         elif isinstance(event, SessionClosed) and opened is not None:
             total += event.at_unix_ns - opened
             opened = None

@@ -44,3 +44,8 @@ def test_a_run_that_was_never_opened_spent_nothing() -> None:
 
 def test_calibration_before_the_trials_spends_no_budget() -> None:
     assert spent_ns([opened(10), GeneratorCalibrated(at_unix_ns=25, cells=()), decided(30)]) == 5
+
+
+def test_a_calibration_that_is_repeated_between_visits_takes_nothing_from_the_time_spent() -> None:
+    again = GeneratorCalibrated(at_unix_ns=40, cells=(), after_visit=3)
+    assert spent_ns([opened(10), started(12), again, decided(50)]) == 40
