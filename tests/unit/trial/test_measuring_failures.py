@@ -18,7 +18,7 @@ from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.outcomes import TrialFailed
 from steelyard.trial.drive.drivers import RunDrive
-from steelyard.trial.drive.measure import LATE_START, _ahead_s, _give_longer
+from steelyard.trial.drive.measure import BARRIER_S, LATE_START, _ahead_s, _give_longer, _place
 from steelyard.trial.drive.sampling import Watch, stop_sampling
 from steelyard.workloads.tools.ready import ReadyTool
 
@@ -78,7 +78,7 @@ def test_a_machine_that_cannot_tell_its_samples_is_named_with_its_reason() -> No
 
 def an_attempt(probed: bool = True) -> Attempt:
     """Of the system ``slow``, with or without a latency probe."""
-    session = SimpleNamespace(ahead_s={})
+    session = SimpleNamespace(ahead_s={}, started=set())
     study = SimpleNamespace(latency_probe="probe" if probed else None)
     cell = SimpleNamespace(study=study, find=None)
     trial = SimpleNamespace(cell=SimpleNamespace(system="slow"))
@@ -99,6 +99,15 @@ def test_a_system_that_was_not_ready_to_start_gets_longer_the_next_time(
         _give_longer(attempt, late())
     assert found == waits
     assert list(attempt.session.ahead_s) == ["slow"]
+
+
+def test_a_cell_that_has_been_started_beside_a_probe_starts_sooner_the_next_time() -> None:
+    attempt = an_attempt()
+    first = _ahead_s(attempt)
+    attempt.session.started.add(_place(attempt))
+    assert BARRIER_S < _ahead_s(attempt) < first
+    _give_longer(attempt, late())
+    assert _ahead_s(attempt) == first
 
 
 def test_whatever_else_fails_leaves_the_start_as_it_is() -> None:

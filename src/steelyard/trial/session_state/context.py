@@ -67,6 +67,8 @@ class SessionContext:
         self.calibrations: dict[str, Calibration] = {}
         self.ahead_s: dict[str, float] = {}
         """How long before a common start its jobs are sent, by system; where the usual is short."""
+        self.started: set[str] = set()
+        """The cells in which a common start has succeeded."""
 
     @property
     def scratch(self) -> str:
