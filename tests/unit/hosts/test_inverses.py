@@ -362,7 +362,7 @@ def test_a_container_whose_removal_was_cut_short_is_removed() -> None:
     machine.tools["podman ps"] = lambda _: said(stdout=LISTED)
     machine.tools["podman container inspect"] = lambda _: said(125, stderr="container not known")
     RemoveContainer("steelyard-7-a-1", "ours").apply(machine.host())
-    assert runs(machine)[-1] == "podman rm --force --time=0 --volumes steelyard-7-a-1"
+    assert "podman rm --force --time=0 --volumes steelyard-7-a-1" in runs(machine)
 
 
 def test_a_container_that_another_removed_meanwhile_needs_nothing() -> None:

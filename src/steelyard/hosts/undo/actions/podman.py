@@ -13,6 +13,25 @@ ANSWER_S = 300.0
 """How long Podman may take to answer. It has locks that all its callers share: at a load of 20
 on two processors it took more than 30 s to say what it is."""
 _NAMED = "localhost/steelyard-"
+_OURS = "steelyard-"
+_END_FORGOTTEN = r"""
+for process in /proc/[0-9]*; do
+  [ "$(cat "$process/comm" 2>/dev/null)" = conmon ] || continue
+  name= id= runtime= before=
+  while read -r word; do
+    case $before in -n) name=$word ;; -c) id=$word ;; -r) runtime=$word ;; esac
+    before=$word
+  done <<WORDS
+$(tr '\0' '\n' <"$process/cmdline" 2>/dev/null)
+WORDS
+  [ "$name" = "$1" ] && [ -n "$id" ] && [ -n "$runtime" ] || continue
+  "$runtime" delete --force "$id"
+  kill -9 "${process#/proc/}" 2>/dev/null
+done
+true
+"""
+"""A start that was cut short between making a container and starting it leaves one that Podman does
+not know and its runtime does, with its monitor: that one still names it."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +48,20 @@ class RemoveContainer:
     def apply(self, host: Host) -> None:
         marks = self._marks(host)
         if not marks:
+            self._end_forgotten(host)
             return
         if marks != [self.mark]:
             raise refused(f"the container {self.name} is not of this run: it was not touched")
         ran = _podman(host, "rm", "--force", "--time=0", "--volumes", self.name)
         if ran.exit_code != 0 and self._marks(host):
             raise refused(f"cannot {self}: {ran.stderr.strip()}")
+        self._end_forgotten(host)
+
+    def _end_forgotten(self, host: Host) -> None:
+        if self.name.startswith(_OURS):
+            ran = host.run(["sh", "-c", _END_FORGOTTEN, "sh", self.name], timeout_s=ANSWER_S)
+            if ran.exit_code != 0:
+                raise refused(f"cannot {self}: {ran.stderr.strip()}")
 
     def _marks(self, host: Host) -> list[str | None]:
         """The mark of the container; nothing where there is none.
