@@ -23,7 +23,8 @@ from steelyard.study.labels import Labels
 
 SOURCE = Path(steelyard.__file__).parent
 LOOKS = {"startswith", "endswith", "partition", "rpartition", "removeprefix", "removesuffix",
-         "split", "rsplit", "find"}  # fmt: skip
+         "split", "rsplit", "find", "index", "count"}  # fmt: skip
+MATCHES = {"match", "fullmatch", "search"}
 WRITTEN = {"note", "line", "sentence", "said", "told", "word", "why", "reason", "caveat", "limit",
            "doubt", "warning", "verb", "message", "family"}  # fmt: skip
 
@@ -88,19 +89,42 @@ def _name(node: ast.expr) -> str | None:
     return None
 
 
+def _is_sentence(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and len(str(node.value).split()) >= 3
+
+
 def _looks_into_text(node: ast.AST) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.attr in LOOKS and _name(node.func.value) in WRITTEN
+        looks = node.func.attr in LOOKS and _name(node.func.value) in WRITTEN
+        matches = node.func.attr in MATCHES and any(_name(each) in WRITTEN for each in node.args)
+        return looks or matches
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
         return _name(node.comparators[0]) in WRITTEN
-    return False
+    if isinstance(node, ast.Compare):
+        return any(_is_sentence(each) for each in (node.left, *node.comparators))
+    return isinstance(node, ast.MatchValue) and _is_sentence(node.value)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'note.startswith("Carry-over")',
+        '"carry-over" in finding.note',
+        'view.headline().sentence.partition(": ")',
+        're.search("slower", verdict.reason)',
+        'told == "no operation was answered"',
+        'match told:\n    case "no operation was answered":\n        pass',
+    ],
+)
+def test_a_planted_look_into_a_text_is_found(code: str) -> None:
+    assert any(_looks_into_text(node) for node in ast.walk(ast.parse(code)))
 
 
 def test_nothing_looks_into_a_text_that_was_written_for_a_reader() -> None:
     found = [
         f"{file}:{node.lineno}"
-        for file, tree in _nodes("judge", "inference", "report")
+        for file, tree in _nodes("judge", "inference", "plan", "timing", "report", "history")
         for node in ast.walk(tree)
-        if isinstance(node, ast.expr) and _looks_into_text(node)
+        if isinstance(node, ast.expr | ast.pattern) and _looks_into_text(node)
     ]
     assert found == []
