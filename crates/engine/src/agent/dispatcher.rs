@@ -113,13 +113,7 @@ impl Dispatcher {
                 ref name,
                 ready_timeout_ms,
                 ..
-            } => match self.start(&verb, name) {
-                Ok(child) => {
-                    let most = ready_timeout_ms.map(Duration::from_millis);
-                    self.apart(id, move || wait_until_ready(&child, most));
-                }
-                Err(failure) => self.refuse(id, failure),
-            },
+            } => self.start_and_wait(id, &verb, name, ready_timeout_ms),
             Verb::Status { name } => {
                 self.with_child(id, &name, |child| Ok(status(child)));
             }
@@ -157,6 +151,16 @@ impl Dispatcher {
             Verb::SampleStop => self.stop_sampling(id),
             Verb::Listening(job) => self.wait_for_listener(id, job),
             Verb::Hello { .. } | Verb::Bye => {}
+        }
+    }
+
+    fn start_and_wait(&mut self, id: u64, verb: &Verb, name: &str, ready_timeout_ms: Option<u64>) {
+        match self.start(verb, name) {
+            Ok(child) => {
+                let most = ready_timeout_ms.map(Duration::from_millis);
+                self.apart(id, move || wait_until_ready(&child, most));
+            }
+            Err(failure) => self.refuse(id, failure),
         }
     }
 

@@ -22,6 +22,14 @@ struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
+    fn of(own: &'a EndpointReport, reports: &'a Reports) -> Self {
+        let other = |peer: &&EndpointReport| peer.flow == own.flow && peer.sending != own.sending;
+        Self {
+            own,
+            peer: reports.peer.iter().find(other),
+        }
+    }
+
     fn sender(&self) -> Option<&'a EndpointReport> {
         if self.own.sending {
             Some(self.own)
@@ -122,16 +130,8 @@ pub fn complete(
     has_probes: bool,
 ) {
     let handshake = uncertainty_ns.is_some();
-    let ends: Vec<Ends<'_>> = reports
-        .own
-        .iter()
-        .map(|own| Ends {
-            own,
-            peer: reports
-                .peer
-                .iter()
-                .find(|peer| peer.flow == own.flow && peer.sending != own.sending),
-        })
+    let ends: Vec<_> = (reports.own.iter())
+        .map(|own| Ends::of(own, reports))
         .collect();
     let mut flows = Vec::new();
     let mut broken: BTreeMap<String, u64> = BTreeMap::new();

@@ -76,18 +76,7 @@ impl Http2 {
         frame: &Frame<'_>,
         now_ns: u64,
     ) -> Result<Event, ErrorKind> {
-        let first = !session.greeting.settings;
-        if first && !matches!(frame, Frame::Settings { ack: false, .. }) {
-            return Err(ErrorKind::BadProtocol);
-        }
-        let continues = matches!(
-            frame,
-            Frame::Headers {
-                continued: true,
-                ..
-            }
-        );
-        if continues != session.continuing.is_some() {
+        if !may_come(session, frame) {
             return Err(ErrorKind::BadProtocol);
         }
         match *frame {
@@ -122,14 +111,7 @@ impl Http2 {
                 }
                 Ok(Event::Nothing)
             }
-            Frame::Goaway { last_stream } => {
-                session.goaway = Some(last_stream);
-                match (session.survivors(), session.busy) {
-                    (0, 0) => Ok(Event::Finished),
-                    (0, _) => Err(ErrorKind::H2Goaway),
-                    _ => Ok(Event::Nothing),
-                }
-            }
+            Frame::Goaway { last_stream } => take_goaway(session, last_stream),
             Frame::WindowUpdate { stream, increment } => {
                 session.widen(stream, increment)?;
                 session.send_bodies(&self.requests.body);
@@ -304,5 +286,30 @@ impl Http2 {
             return Ok(Event::Ready);
         }
         Ok(Event::Nothing)
+    }
+}
+
+/// The server begins with its settings, and nothing comes between the parts of a header block.
+fn may_come(session: &Session, frame: &Frame<'_>) -> bool {
+    let first = !session.greeting.settings;
+    if first && !matches!(frame, Frame::Settings { ack: false, .. }) {
+        return false;
+    }
+    let continues = matches!(
+        frame,
+        Frame::Headers {
+            continued: true,
+            ..
+        }
+    );
+    continues == session.continuing.is_some()
+}
+
+fn take_goaway(session: &mut Session, last_stream: u32) -> Result<Event, ErrorKind> {
+    session.goaway = Some(last_stream);
+    match (session.survivors(), session.busy) {
+        (0, 0) => Ok(Event::Finished),
+        (0, _) => Err(ErrorKind::H2Goaway),
+        _ => Ok(Event::Nothing),
     }
 }

@@ -47,16 +47,7 @@ impl Pop3 {
             }
             (State::Stat, Status::Ok) => self.counted(session, turn),
             (State::List, Status::Ok) => go_on(session, State::Listing),
-            (State::Retr(number), Status::Ok) => {
-                if !session.grouped {
-                    turn.mark(RETR_FIRST);
-                }
-                session.check = self
-                    .operation
-                    .verify
-                    .then(|| Box::new(PayloadCheck::mail()));
-                go_on(session, State::Content(number))
-            }
+            (State::Retr(number), Status::Ok) => self.content_follows(session, number, turn),
             (State::Dele(number), Status::Ok) => {
                 if !session.grouped {
                     turn.mark(DELE);
@@ -74,6 +65,17 @@ impl Pop3 {
             (_, Status::Err) => refused(session, turn),
             _ => Step::Broken(ErrorKind::BadProtocol),
         }
+    }
+
+    fn content_follows(&self, session: &mut Session, number: u32, turn: &mut Turn<'_>) -> Step {
+        if !session.grouped {
+            turn.mark(RETR_FIRST);
+        }
+        session.check = self
+            .operation
+            .verify
+            .then(|| Box::new(PayloadCheck::mail()));
+        go_on(session, State::Content(number))
     }
 
     pub(super) fn greeted(&mut self, session: &mut Session, out: &mut Output) -> Step {
