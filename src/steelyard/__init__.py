@@ -6,9 +6,20 @@ Follow a study file to its report by opening the folders in this order: ``study`
 stands left of it.
 """
 
-from importlib.metadata import PackageNotFoundError, version
+from functools import cache
 
-try:
-    __version__ = version("steelyard")
-except PackageNotFoundError:  # a source tree that was never installed
-    __version__ = "0.0.0+uninstalled"
+
+@cache
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow to load
+
+    try:
+        return version("steelyard")
+    except PackageNotFoundError:  # a source tree that was never installed
+        return "0.0.0+uninstalled"
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        return _version()
+    raise AttributeError(name)

@@ -28,7 +28,8 @@ from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import TrialsVerdict, judge_trials
 from steelyard.judge.own_trials.visits import MeasuredVisits
-from steelyard.judge.visits.series import Pair, Series
+from steelyard.judge.visits.pairs import Pair
+from steelyard.judge.visits.series import Series
 
 FOLDER = Path(__file__).parents[1] / "cases" / "judge" / "agreement"
 SAID_BY_R = FOLDER / "said-by-r.csv"

@@ -20,7 +20,8 @@ from steelyard.judge import judge_trials
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.kinds.verdict_notes import EffectChanges
 from steelyard.judge.own_trials.visits import MeasuredVisits
-from steelyard.judge.visits.series import Pair, Series
+from steelyard.judge.visits.pairs import Pair
+from steelyard.judge.visits.series import Series
 
 _VISITS = 24
 _SD = 0.005

@@ -20,8 +20,8 @@ from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.failures import count
 from steelyard.judge.comparisons.comparison import judge
 from steelyard.judge.comparisons.families import comparisons
+from steelyard.judge.visits.pairs import Pair
 from steelyard.judge.visits.readings import Readings
-from steelyard.judge.visits.series import Pair
 from steelyard.records.missing import FailedBeyond
 from steelyard.records.schema import Measured
 from steelyard.study import workload_study

@@ -36,7 +36,7 @@ def command_names() -> list[str]:
 
 def with_its_own(name: str) -> list[str]:
     """A command and those of its group, where it has some."""
-    command = load(name, COMMANDS[name], {})
+    command = load(name, COMMANDS[name])
     return [name, *(f"{name} {own}" for own in getattr(command, "commands", ()))]
 
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli.doctor import resolution
-from steelyard.cli.doctor.command import machines_of
+from steelyard.cli.doctor.examination import machines_of
 from steelyard.cli.doctor.machine import load_check, machine_checks, virtual
 from steelyard.cli.doctor.readings import Facts, parse
 from steelyard.cli.doctor.rules import RULES, limit_checks, rule_checks

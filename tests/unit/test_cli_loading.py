@@ -13,6 +13,16 @@ import typer
 
 from steelyard.cli.loading import Entry
 from steelyard.cli.main import COMMANDS
+from steelyard.cli.options import FORMAT_NAMES, FailIf
+from steelyard.cli.timing.versus import RESPONSE_NAMES
+from steelyard.cli.trace import KERNEL_NAMES
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.analyses.claims.findings import ClaimWord
+from steelyard.report.formats.registry import FORMATS
+from steelyard.timing.urls import Urls
+from steelyard.traces.kernels import KERNELS
+
+ROOT = Path(__file__).parents[2]
 
 
 def said_and_loaded(*arguments: str) -> tuple[int, str, set[str]]:
@@ -36,12 +46,44 @@ def said_and_loaded(*arguments: str) -> tuple[int, str, set[str]]:
     return ran.returncode, ran.stdout, set(ran.stderr.splitlines()[-1].split())
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("init", "--help")])
-def test_neither_numpy_nor_charts_are_loaded_for(arguments: tuple[str, ...]) -> None:
+HEAVY = {
+    "numpy", "scipy", "polars", "altair", "vl_convert", "jinja2", "starlette", "uvicorn",
+    "jsonschema", "ruamel.yaml", "rich", "steelyard.study", "steelyard.records.schema",
+}  # fmt: skip
+"""What help needs nothing of. pydantic is not among them: typer itself reads options by it."""
+QUICK = [
+    ("--help",),
+    ("--version",),
+    *((name, "--help") for name, entry in COMMANDS.items() if not entry.settings),
+    ("image", "build", "--help"),
+    ("platform", "check", "--help"),
+    ("service", "check", "--help"),
+    ("workload", "check", "--help"),
+]
+
+
+@pytest.mark.parametrize("arguments", QUICK, ids=" ".join)
+def test_help_loads_nothing_that_is_slow_to_load(arguments: tuple[str, ...]) -> None:
     code, said, loaded = said_and_loaded(*arguments)
     assert code == 0
     assert said
-    assert not loaded & {"numpy", "scipy", "polars", "altair"}
+    assert loaded & HEAVY == set()
+
+
+def test_a_plan_loads_numbers_at_random_and_yaml_and_no_statistics() -> None:
+    code, said, loaded = said_and_loaded("plan", str(ROOT / "studies" / "quickstart"))
+    assert (code, bool(said)) == (0, True)
+    needed = {"numpy", "ruamel.yaml", "steelyard.study"}
+    assert loaded & (HEAVY - needed) == set()
+    assert not {name for name in loaded if name.startswith(("steelyard.trial", "steelyard.report"))}
+
+
+def test_words_that_help_names_are_those_of_what_is_slow_to_load() -> None:
+    assert tuple(FORMATS) == FORMAT_NAMES
+    assert tuple(KERNELS) == KERNEL_NAMES
+    assert tuple(each.name for each in Urls.responses) == RESPONSE_NAMES
+    verdicts = {word.value for word in VerdictWord}
+    assert {word.value for word in FailIf} == verdicts | {ClaimWord.CONTRADICTED.value}
 
 
 def test_a_verdict_on_trials_needs_no_more_of_scipy_than_its_special_functions(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.cli.run import FailIf
+from steelyard.cli.options import FailIf
 from steelyard.errors import ExitCode
 from steelyard.report.formats.registry import FORMATS
 

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
-
-from rich.console import Console
-from rich.markup import escape
+from typing import TYPE_CHECKING
 
 from steelyard.errors import Complaint, SteelyardError, StudyError
 from steelyard.records.message_text import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 MESSAGES_PAGE = "docs/reference/messages.md"
 MOST_COMPLAINTS = 50
 """Of one file; the first ones are often the cause of the rest."""
 
-stderr = Console(stderr=True, highlight=False, soft_wrap=True)
+
+@cache
+def stderr() -> Console:
+    """Made for its first line: help is printed without it."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def say(line: str = "") -> None:
@@ -26,33 +34,38 @@ def say(line: str = "") -> None:
 
 def tell(line: str = "") -> None:
     """One line for the person who watches."""
-    stderr.print(escape(visible(line)))
+    _print("", line)
 
 
 def print_error(error: SteelyardError) -> None:
     """The message, every complaint with its place, and the hint."""
     if isinstance(error, StudyError):
         for complaint in error.complaints[:MOST_COMPLAINTS]:
-            stderr.print(f"{escape(visible(str(complaint)))}")
-            if complaint.hint:
-                _hint(complaint.hint)
+            print_notice(complaint)
         if len(error.complaints) > MOST_COMPLAINTS:
-            stderr.print(f"and {len(error.complaints) - MOST_COMPLAINTS} more")
-    stderr.print(f"[bold red]error:[/] {escape(visible(error.message))}")
+            _print("", f"and {len(error.complaints) - MOST_COMPLAINTS} more")
+    _print("[bold red]error:[/] ", error.message)
     if error.hint:
         _hint(error.hint)
-    stderr.print(f"[dim]more: {MESSAGES_PAGE}#{error.slug}[/]")
+    stderr().print(f"[dim]more: {MESSAGES_PAGE}#{error.slug}[/]")
 
 
 def print_notice(notice: Complaint) -> None:
-    """Something in a file that is read for now, and what to write instead."""
-    stderr.print(f"{escape(visible(str(notice)))}")
+    """Something in a file that is wrong or read for now, and what to write instead."""
+    _print("", str(notice))
     if notice.hint:
         _hint(notice.hint)
 
 
 def _hint(text: str) -> None:
-    stderr.print(f"  [cyan]hint:[/] {escape(visible(text))}")
+    _print("  [cyan]hint:[/] ", text)
+
+
+def _print(marked: str, text: str) -> None:
+    """``marked`` may hold colours, ``text`` is printed as it stands."""
+    from rich.markup import escape
+
+    stderr().print(f"{marked}{escape(visible(text))}")
 
 
 def shown(path: Path) -> str:

@@ -53,8 +53,8 @@ def exit_code(command: Callable[[], int | None]) -> int:
         )
         return ExitCode.OPERATOR
     except Exception:  # noqa: BLE001 - the last net: a defect of ours, said as such
-        stderr.print(traceback.format_exc(), markup=False)
-        stderr.print(
+        stderr().print(traceback.format_exc(), markup=False)
+        stderr().print(
             "[bold red]error:[/] this is a defect of steelyard; the text above tells where"
         )
         return ExitCode.DEFECT

@@ -16,7 +16,7 @@ from steelyard.cli.ending import exit_code
 
 
 def _hang_up(_number: int, _frame: FrameType | None) -> NoReturn:
-    from steelyard.trial.session_state.terminal import leave_terminal  # noqa: PLC0415 - as below
+    from steelyard.trial.session_state.terminal import leave_terminal
 
     leave_terminal()
     raise KeyboardInterrupt
@@ -31,6 +31,6 @@ def main() -> None:
     mode, arguments = sys.argv[1:2], sys.argv[2:]
     if mode in (["load"], ["sink"], ["kernel"]):
         sys.exit(exit_code(lambda: engine.become(mode[0], arguments)))
-    from steelyard.cli.main import app  # noqa: PLC0415 - the engine needs no table of commands
+    from steelyard.cli.main import app
 
     app()

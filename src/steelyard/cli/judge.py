@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from steelyard.cli.console import say
-from steelyard.cli.run import FailIfOption
-from steelyard.errors import ExitCode, StudyError
-from steelyard.judge import TrialsVerdict
-from steelyard.judge.own_trials.arguments import Declared
-from steelyard.judge.own_trials.rows import MOST_VISITS, TrialRows, TrialsError
-from steelyard.judge.own_trials.verdicts import judge_rows
-from steelyard.records.separated_values import Field
-from steelyard.records.trials_file import STANDARD_INPUT, TrialsFile, read_trials
-from steelyard.report.notes import json_text
-from steelyard.report.sentences.trials import trials_lines
-from steelyard.study.labels import Labels
-from steelyard.units import UnitError, parse
+from steelyard.cli.options import FailIfOption
+from steelyard.errors import ExitCode
 
 
 class _Design(StrEnum):
@@ -79,11 +68,17 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
     fail_if: FailIfOption = None,
 ) -> int:
     """Judge trials that were measured elsewhere, as a study would be judged."""
-    margin_ratio = _share(margin)
+    from steelyard.cli import own_trials
+    from steelyard.judge.own_trials.arguments import Declared
+    from steelyard.judge.own_trials.rows import MOST_VISITS, TrialsError
+    from steelyard.judge.own_trials.verdicts import judge_rows
+    from steelyard.records.trials_file import STANDARD_INPUT, read_trials
+
+    margin_ratio = own_trials.share(margin)
     trials = read_trials(path, response, MOST_VISITS)
     if design is not _Design.NONE:
         trials.refuse_gaps()
-    rows = _rows(trials, response)
+    rows = own_trials.rows_of(trials, response)
     try:
         declared = Declared(
             baseline,
@@ -98,68 +93,9 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
         found = judge_rows(rows, declared)
     except TrialsError as error:
         if error.argument is not None:
-            raise _of_the_command_line(error, error.argument) from error
-        raise _placed(error, trials, response) from error
+            raise own_trials.of_the_command_line(error, error.argument) from error
+        raise own_trials.placed(error, trials, response) from error
     source = "standard input" if path == STANDARD_INPUT else path.name
-    _print(found, f"{source}: {response}", json=json)
+    own_trials.printed(found, f"{source}: {response}", json=json)
     wanted = {verdict.word for verdict in found.verdicts} & set(fail_if or [])
     return ExitCode.VERDICT_NOT_MET if wanted else ExitCode.DONE
-
-
-def _rows(trials: TrialsFile, response: str) -> TrialRows:
-    """Columns of the file as the judge takes them.
-
-    Raises:
-        StudyError: a field cannot be used.
-    """
-    return TrialRows(
-        system=trials.texts("system"),
-        response=trials.numbers(response),
-        load=trials.levels("load") if trials.has("load") else None,
-        visit=_visits(trials),
-        block=_whole(trials, "block"),
-        covariate=trials.numbers("covariate") if trials.has("covariate") else None,
-    )
-
-
-def _print(found: TrialsVerdict, title: str, *, json: bool) -> None:
-    for line in [json_text(found, Labels())] if json else trials_lines(found, title):
-        say(line)
-
-
-def _share(margin: str) -> float:
-    try:
-        return float(parse(margin, "share"))
-    except UnitError as error:
-        raise typer.BadParameter(f"{error.message}; {error.hint}") from error
-
-
-def _whole(trials: TrialsFile, name: Literal["block"]) -> list[int] | None:
-    """A column of numbers of groups: only whether they are equal counts."""
-    if not trials.has(name):
-        return None
-    numbers = trials.levels(name)
-    known = {number: index for index, number in enumerate(dict.fromkeys(numbers))}
-    return [known[number] for number in numbers]
-
-
-def _visits(trials: TrialsFile) -> list[int] | None:
-    """Rows of one order are one visit; ``None`` when each has its own."""
-    order = trials.order
-    if len(set(order)) == len(order):
-        return None
-    known = {number: index for index, number in enumerate(dict.fromkeys(order))}
-    return [known[number] for number in order]
-
-
-def _of_the_command_line(error: TrialsError, argument: str) -> typer.BadParameter:
-    return typer.BadParameter(f"{error.message}; {error.hint}", param_hint=f"--{argument}")
-
-
-def _placed(error: TrialsError, trials: TrialsFile, response: str) -> StudyError:
-    """The refusal with its line and column in the file."""
-    column = response if error.column == "response" else error.column
-    header = trials.header.get(column) or Field(column, 1, 1)
-    field = header if error.row is None else trials.rows[error.row - 1].get(column, header)
-    complaint = trials.complaint(error.message, error.hint, field)
-    return StudyError([complaint], slug="trials-file-is-wrong")

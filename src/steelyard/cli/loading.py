@@ -1,4 +1,4 @@
-"""The commands, each imported when it is asked for and not before.
+"""The commands, each imported when it is asked for, and what it needs when it is called.
 
 Statistics, charts and tables take seconds of processor time to import: who asks for help, or
 for a command that needs none of them, does not wait. numpy is loaded with one thread, because
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import wraps
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -22,17 +23,30 @@ from steelyard.cli.ending import with_exit_code
 Command = Any
 """A command of click: Typer brings click itself or a copy of it, by its version."""
 
+PLAIN: Mapping[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"max_content_width": 100},
+}
+"""Of every application: what draws boxes takes longer to load than all else that help needs."""
+
 _BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 
 
 class Entry(NamedTuple):
     """Where a command is, as ``module:name`` below ``steelyard.cli``, and its line of help.
 
-    The name is that of a function, or of the Typer application of a group.
+    The name is that of a function, or of the Typer application of a group. ``group`` is where
+    the list of commands has it, ``examples`` end its help. ``needs`` is the module below
+    ``steelyard`` with all that is slow to load, loaded when the command is called.
     """
 
     place: str
     help: str
+    group: str
+    examples: tuple[str, ...] = ()
+    needs: str = ""
     settings: Mapping[str, Any] = {}
 
 
@@ -44,27 +58,58 @@ def table(entries: Mapping[str, Entry], **settings: Any) -> typer.Typer:
             self, ctx: Any, args: list[str]
         ) -> tuple[str | None, Command, list[str]]:
             name, known, rest = super().resolve_command(ctx, args)
-            command = known if name is None else load(name, entries[name], settings)
+            command = known if name is None else load(name, entries[name])
             return name, command, rest
 
-    app = typer.Typer(cls=Loading, **settings)
+        def format_commands(self, ctx: Any, formatter: Any) -> None:
+            del ctx
+            widest = max(map(len, entries))
+            for group in dict.fromkeys(entry.group for entry in entries.values()):
+                own = {name: each for name, each in entries.items() if each.group == group}
+                rows = [(name.ljust(widest), each.help) for name, each in own.items()]
+                with formatter.section(group):
+                    formatter.write_dl(rows)
+
+    app = typer.Typer(cls=Loading, **{**PLAIN, **settings})
     for name, entry in entries.items():
         app.command(name, help=entry.help)(_unloaded)
     return app
 
 
-def load(name: str, entry: Entry, settings: Mapping[str, Any]) -> Command:
+def load(name: str, entry: Entry) -> Command:
     """The command itself."""
     module, attribute = entry.place.split(":")
-    with _one_thread():
-        found: typer.Typer | Callable[..., int | None] = getattr(
-            import_module(f"steelyard.cli.{module}"), attribute
-        )
+    found: typer.Typer | Callable[..., int | None] = getattr(
+        import_module(f"steelyard.cli.{module}"), attribute
+    )
     if isinstance(found, typer.Typer):
-        return get_group(found)
-    alone = typer.Typer(**{**settings, "no_args_is_help": False, "help": None, "epilog": None})
-    alone.command(name, **entry.settings)(with_exit_code(found))
+        group = get_group(found)
+        group.epilog = _examples(entry)
+        return group
+    alone = typer.Typer(**PLAIN)
+    ending = with_exit_code(_prepared(found, entry.needs))
+    alone.command(name, epilog=_examples(entry), **entry.settings)(ending)
     return get_command(alone)
+
+
+def _examples(entry: Entry) -> str | None:
+    """Lines that are not wrapped."""
+    return (
+        "\n".join(("\b\nExamples:", *(f"  {each}" for each in entry.examples)))
+        if (entry.examples)
+        else None
+    )
+
+
+def _prepared(command: Callable[..., int | None], needs: str) -> Callable[..., int | None]:
+    @wraps(command)
+    def prepared(*arguments: Any, **options: Any) -> int | None:
+        if needs:
+            with _one_thread():
+                import_module(f"steelyard.{needs}")
+        return command(*arguments, **options)
+
+    return prepared
 
 
 def _unloaded() -> None:

@@ -17,89 +17,155 @@ _PASS_ON = {
     },
     "add_help_option": False,
 }
+_SHORT = "Without a file"
+_STUDY = "A study"
+_READ = "What was measured"
+_MACHINE = "This machine"
+_ENGINE = "The load engine alone"
+_CATALOGUE = "What a study can use"
 
 COMMANDS = {
     "time": Entry(
         "timing.time:time",
         "Time commands against each other: `steelyard time 'A' 'B'`; no file is needed.",
+        _SHORT,
+        ("steelyard time 'sort -n big.txt' 'sort --parallel=1 -n big.txt'",
+         "steelyard time 'gzip -{level} -k -f big.txt' --parameter-list level=1,6,9",
+         "steelyard time './old' './new' --margin 1% --budget 2min --fail-if slower"),
+        "cli.timing.outcome",
     ),
     "versus": Entry(
         "timing.versus:versus",
         "Load servers that run already against each other: `steelyard versus URL URL -c 16`.",
+        _SHORT,
+        ("steelyard versus http://127.0.0.1:8080/ http://127.0.0.1:8081/ -c 16",
+         "steelyard versus smtp://HOST:25 smtp://HOST:2525 --response latency_p99"),
+        "cli.timing.outcome",
     ),
-    "init": Entry("init:init", "Write a commented study file that runs as it is."),
+    "init": Entry(
+        "init:init", "Write a commented study file that runs as it is.", _STUDY,
+        ("steelyard init my-study",),
+    ),
     "plan": Entry(
-        "plan:plan", "Show cells, order and forecast of a study; without --timed it starts nothing."
+        "plan:plan",
+        "Show cells, order and forecast of a study; without --timed it starts nothing.",
+        _STUDY,
+        ("steelyard plan my-study", "steelyard plan my-study --timed"),
+        "plan.make",
     ),
-    "run": Entry("run:run", "Run a study to its verdict and write the report."),
+    "run": Entry(
+        "run:run", "Run a study to its verdict and write the report.", _STUDY,
+        ("steelyard run my-study",
+         "steelyard run my-study --fail-if contradicted --format md,junit --quiet"),
+        "cli.session.measure",
+    ),
     "resume": Entry(
         "run:resume",
         "Go on with a run that was interrupted; no finished trial is lost or repeated.",
+        _STUDY,
+        ("steelyard resume results/my-study", "steelyard resume results/my-study --extend"),
+        "cli.session.measure",
     ),
     "restore": Entry(
-        "restore:restore", "Undo every change that interrupted runs left on a machine."
+        "restore:restore",
+        "Undo every change that interrupted runs left on a machine.",
+        _STUDY,
+        ("steelyard restore results/my-study", "steelyard restore --all --dry-run"),
     ),
-    "report": Entry("report:report", "Write the report of a run again and print its verdicts."),
+    "report": Entry(
+        "report:report", "Write the report of a run again and print its verdicts.", _READ,
+        ("steelyard report results/my-study --format html,pdf",
+         "steelyard report findings.json --to report"),
+        "cli.reading",
+    ),
     "compare": Entry(
         "report:compare",
         "Put the verdicts of two runs side by side; says where they agree and what differs.",
+        _READ,
+        ("steelyard compare results/my-study/RUN results/my-study/RUN",),
+        "cli.reading",
     ),
     "serve": Entry(
         "serve:serve",
         "Show runs, reports, pairs, histories and live runs in a browser, until Ctrl-C.",
+        _READ,
+        ("steelyard serve results",),
+        "web.server",
     ),
     "judge": Entry(
-        "judge:judge", "Judge trials that were measured elsewhere, as a study would be judged."
+        "judge:judge",
+        "Judge trials that were measured elsewhere, as a study would be judged.",
+        _READ,
+        ("steelyard judge trials.csv --baseline old --margin 2%",),
+        "cli.own_trials",
     ),
     "doctor": Entry(
         "doctor.command:doctor",
         "Check whether this machine can measure, and name what would disturb it.",
+        _MACHINE,
+        ("steelyard doctor --margin 2%", "steelyard doctor --study my-study"),
+        "cli.doctor.examination",
     ),
     "trace": Entry(
         "trace:trace",
         "Record many short trials of one and the same system: the noise of this machine.",
+        _MACHINE,
+        ("steelyard trace --kernel cpu",),
+        "traces.recording",
     ),
     "load": Entry(
         "engine:load",
         "Drive load at a server: "
         "`steelyard load http://HOST:PORT/ -c 64 -d 5s [-R RATE] [--json]`.",
-        _PASS_ON,
+        _ENGINE,
+        settings=_PASS_ON,
     ),
     "sink": Entry(
         "engine:sink",
         "Serve as a target: `steelyard sink http --listen 127.0.0.1:8080`, also `sink smtp`.",
-        _PASS_ON,
+        _ENGINE,
+        settings=_PASS_ON,
     ),
     "kernel": Entry(
         "engine:kernel",
         "Measure the machine alone: `steelyard kernel linpack`, `kernel ram`, `kernel reference`.",
-        _PASS_ON,
+        _ENGINE,
+        settings=_PASS_ON,
     ),
     "image": Entry(
         "catalogue.image:images",
         "Build the images that virtual machines and containers start from.",
+        _CATALOGUE,
+        ("steelyard image list", "steelyard image build debian-mail --kind container"),
     ),
     "platform": Entry(
-        "catalogue.platform:app", "Platforms: list them, show their files, check one of your own."
+        "catalogue.platform:app",
+        "Platforms: list them, show their files, check one of your own.",
+        _CATALOGUE,
+        ("steelyard platform list", "steelyard platform check nested.yaml"),
     ),
     "service": Entry(
         "catalogue.service:app",
         "List the servers a study can put under test, show one, check a file of your own.",
+        _CATALOGUE,
+        ("steelyard service list", "steelyard service show nginx"),
     ),
     "workload": Entry(
-        "catalogue.workload:app", "List what a study can drive, show one, check a file of your own."
+        "catalogue.workload:app",
+        "List what a study can drive, show one, check a file of your own.",
+        _CATALOGUE,
+        ("steelyard workload list", "steelyard workload show fio"),
     ),
-}
+}  # fmt: skip
 
 app = table(
     COMMANDS,
     name="steelyard",
     help="Compare systems: one study file, randomised trials, a verdict that holds.",
-    epilog="Start with `steelyard init`, then `steelyard plan study.yaml`, then `steelyard run`.",
+    epilog="Start with `steelyard time 'A' 'B'`, or with `steelyard init`, then `steelyard plan "
+    "study.yaml`, then `steelyard run`. `steelyard COMMAND --help` ends with examples.",
     no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
+    add_completion=True,
 )
 
 

@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from steelyard.cli.console import print_notice, say
-from steelyard.judge.analyses.planning.reachable import reaches
-from steelyard.plan.make import make_plan, seed_of
-from steelyard.plan.model import Plan
-from steelyard.plan.words import other_order, plan_lines
-from steelyard.study.lookup import renamed_in_own_files
-from steelyard.study.model import Study
-from steelyard.study.read import read_runnable_study, renamed_keys
+from steelyard.cli.options import RESULTS, SeedOption, StudyArgument, VariantOption
 
-StudyArgument = Annotated[
-    Path, typer.Argument(help="Study file, or a folder that holds study.yaml.", show_default=False)
-]
-VariantOption = Annotated[
-    str | None, typer.Option("--variant", "-v", help="Use the overrides of this variant.")
-]
-SeedOption = Annotated[
-    int | None,
-    typer.Option("--seed", min=0, help="Repeat an order; without it the study's, or a fresh one."),
-]
+if TYPE_CHECKING:
+    from steelyard.plan.model import Plan
+    from steelyard.study.model import Study
 
 
 def plan(  # noqa: PLR0917 - typer reads options from the parameters
@@ -42,10 +29,18 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
         ),
     ] = False,
     results: Annotated[
-        Path, typer.Option("--results", help="With --timed: where its trials are meanwhile.")
-    ] = Path("results"),
+        Path,
+        typer.Option(
+            "--results",
+            envvar="STEELYARD_RESULTS",
+            help="With --timed: where its trials are meanwhile.",
+        ),
+    ] = RESULTS,
 ) -> None:
     """Show cells, order and forecast of a study; without --timed it starts nothing."""
+    from steelyard.judge.analyses.planning.reachable import reaches
+    from steelyard.plan.words import other_order, plan_lines
+
     read, planned = plan_study(study, variant, seed)
     if timed:
         # What measures is slow to load, and few plans need it.
@@ -66,6 +61,10 @@ def plan_study(path: Path, variant: str | None, seed: int | None) -> tuple[Study
     Raises:
         StudyError: every mistake, or everything this version cannot run yet.
     """
+    from steelyard.plan.make import make_plan, seed_of
+    from steelyard.study.lookup import renamed_in_own_files
+    from steelyard.study.read import read_runnable_study, renamed_keys
+
     for notice in renamed_keys(path):
         print_notice(notice)
     study = read_runnable_study(path, variant=variant)

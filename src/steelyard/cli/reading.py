@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated
 
 import typer
 
@@ -16,13 +15,6 @@ from steelyard.records.archive import Run
 from steelyard.report.anonymous import anonymous
 from steelyard.report.formats.registry import FORMATS, write_report
 from steelyard.report.formats.terminal import screen_lines
-
-FormatOption = Annotated[
-    str,
-    typer.Option(
-        "--format", "-f", help=f"Forms of the report, comma-separated: {', '.join(FORMATS)}."
-    ),
-]
 
 
 def chosen_formats(text: str) -> tuple[str, ...]:

@@ -11,17 +11,8 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.console import say, shown
-from steelyard.cli.reading import (
-    FormatOption,
-    chosen_formats,
-    for_publication,
-    print_answer,
-)
+from steelyard.cli.options import FormatOption
 from steelyard.errors import HostError
-from steelyard.records.archive import open_run
-from steelyard.report.compare import compare_lines
-from steelyard.report.formats.registry import write_report
-from steelyard.report.from_run import find, stored
 
 
 def report(
@@ -53,6 +44,11 @@ def report(
     ] = False,
 ) -> None:
     """Write the report of a run again and print its verdicts."""
+    from steelyard.cli.reading import chosen_formats, for_publication, print_answer
+    from steelyard.records.archive import open_run
+    from steelyard.report.formats.registry import write_report
+    from steelyard.report.from_run import find, stored
+
     chosen = chosen_formats(formats)
     if path.is_file() and (notes is not None or anonymous):
         raise typer.BadParameter("--notes and --anonymous need the folder of a run, not findings")
@@ -81,6 +77,10 @@ def compare(
     second: Annotated[Path, typer.Argument(help="Folder of another run.", show_default=False)],
 ) -> None:
     """Put the verdicts of two runs side by side; says where they agree and what differs."""
+    from steelyard.records.archive import open_run
+    from steelyard.report.compare import compare_lines
+    from steelyard.report.from_run import find
+
     one, other = open_run(first), open_run(second)
     found, beside = find(one), find(other)
     for line in compare_lines(found, beside):

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from steelyard.cli.console import say, shown, tell
-from steelyard.cli.run import ResultsOption
+from steelyard.cli.options import RESULTS, ResultsOption
 from steelyard.errors import ExitCode, RecordError
-from steelyard.hosts.machines import Machines
-from steelyard.hosts.undo.log import UndoLog, pending_undos
-from steelyard.hosts.undo.ours import RunFolders
-from steelyard.hosts.undo.restore import Left, Restored, restore_all
-from steelyard.records.archive import Run, open_run, runs_below
-from steelyard.records.ledger import Ledger, read_ledger, refuse_foreign_run
+
+if TYPE_CHECKING:
+    from steelyard.hosts.machines import Machines
+    from steelyard.hosts.undo.restore import Left, Restored
+    from steelyard.records.archive import Run
 
 RunArgument = Annotated[
     Path | None,
@@ -31,10 +30,13 @@ AllOption = Annotated[bool, typer.Option("--all", help="All runs below --results
 def restore(
     path: RunArgument = None,
     every: AllOption = False,
-    results: ResultsOption = Path("results"),
+    results: ResultsOption = RESULTS,
     dry_run: DryRunOption = False,
 ) -> int:
     """Undo every change that interrupted runs left on a machine."""
+    from steelyard.hosts.machines import Machines
+    from steelyard.records.archive import open_run, runs_below
+
     if (path is None) != every:
         raise typer.BadParameter("name the folder of a run, or say --all")
     runs = [open_run(path)] if path is not None else runs_below(results)
@@ -50,6 +52,11 @@ def _restored(run: Run, machines: Machines | None, *, alone: bool) -> ExitCode:
 
     Without ``machines`` it is only printed what would be done.
     """
+    from steelyard.hosts.undo.log import UndoLog, pending_undos
+    from steelyard.hosts.undo.ours import RunFolders
+    from steelyard.hosts.undo.restore import restore_all
+    from steelyard.records.ledger import Ledger, read_ledger, refuse_foreign_run
+
     try:
         pending = pending_undos(read_ledger(run.ledger_path))
         if not pending:

@@ -9,17 +9,17 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.console import say, tell
-from steelyard.report.figures import counted
-from steelyard.web.access import token_in
-from steelyard.web.reading import results_folder
-from steelyard.web.server import Place
-from steelyard.web.server import serve as listen_and_serve
+from steelyard.cli.options import RESULTS
 
 
 def serve(
     results: Annotated[
-        Path, typer.Argument(help="Folder that keeps the runs; nothing in it is changed.")
-    ] = Path("results"),
+        Path,
+        typer.Argument(
+            envvar="STEELYARD_RESULTS",
+            help="Folder that keeps the runs; nothing in it is changed.",
+        ),
+    ] = RESULTS,
     listen: Annotated[
         str,
         typer.Option(
@@ -40,6 +40,12 @@ def serve(
     ] = None,
 ) -> None:
     """Show runs, reports, pairs, histories and live runs in a browser, until Ctrl-C."""
+    from steelyard.report.figures import counted
+    from steelyard.web.access import token_in
+    from steelyard.web.reading import results_folder
+    from steelyard.web.server import Place
+    from steelyard.web.server import serve as listen_and_serve
+
     try:
         place = Place.of(listen)
     except ValueError as error:

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from steelyard.cli.console import say, shown, tell
 from steelyard.errors import ExitCode
-from steelyard.hosts.machines import LOCAL, open_machine
-from steelyard.traces.bank import write_bank
-from steelyard.traces.kernels import KERNELS
-from steelyard.traces.recording import Recording
 
+if TYPE_CHECKING:
+    from steelyard.traces.recording import Recording
+
+KERNEL_NAMES = ("cpu", "memory", "loopback", "disk")
+"""Those of ``traces/kernels.py``, which is slow to load."""
 _TOLD_EVERY = 500
 
 
 def trace(
     kernel: Annotated[
         str,
-        typer.Option("--kernel", "-k", help=f"What to measure: {', '.join(KERNELS)}."),
+        typer.Option("--kernel", "-k", help=f"What to measure: {', '.join(KERNEL_NAMES)}."),
     ] = "cpu",
     trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="How many.")] = 3000,
     output: Annotated[
@@ -35,6 +36,10 @@ def trace(
     ] = None,
 ) -> int:
     """Record many short trials of one and the same system: the noise of this machine."""
+    from steelyard.hosts.machines import LOCAL, open_machine
+    from steelyard.traces.kernels import KERNELS
+    from steelyard.traces.recording import Recording
+
     if kernel not in KERNELS:
         raise typer.BadParameter(f"no kernel {kernel}; there are {', '.join(KERNELS)}")
     path = output or Path(f"trace-{kernel}.csv.gz")
@@ -50,6 +55,7 @@ def trace(
 
 def _recorded(recording: Recording, trials: int, path: Path) -> ExitCode:
     """Records and writes; what an interruption or a failure leaves is written as well."""
+    from steelyard.traces.bank import write_bank
 
     def told(number: int) -> None:
         if number == 1 or number % _TOLD_EVERY == 0:

@@ -6,8 +6,7 @@ import pytest
 from tests.unit.judge.studies import a_study
 
 from steelyard.errors import RecordError
-from steelyard.judge.visits.readings import horizon_of
-from steelyard.judge.visits.series import Pair
+from steelyard.judge.visits.pairs import Pair, horizon_of
 from steelyard.plan.extension import extended
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan

@@ -9,14 +9,13 @@ import typer
 
 from steelyard.cli.console import print_notice, say
 from steelyard.cli.ending import with_exit_code
+from steelyard.cli.loading import PLAIN
 from steelyard.errors import HostError
-from steelyard.study import catalogue
-from steelyard.study.file.complaints import choice_hint
-from steelyard.study.lookup import PLATFORM_FILES
-from steelyard.study.reference import COLUMNS, support_rows
 
 app = typer.Typer(
-    no_args_is_help=True, help="Platforms: list them, show their files, check one of your own."
+    no_args_is_help=True,
+    help="Platforms: list them, show their files, check one of your own.",
+    **PLAIN,
 )
 
 
@@ -24,6 +23,8 @@ app = typer.Typer(
 @with_exit_code
 def list_platforms() -> None:
     """Name every platform with what is known of it."""
+    from steelyard.study.reference import COLUMNS, support_rows
+
     rows = [COLUMNS, *support_rows()]
     widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
     for row in rows:
@@ -36,6 +37,9 @@ def show(
     name: Annotated[str, typer.Argument(help="A platform of the catalogue.", show_default=False)],
 ) -> None:
     """Print the file of a platform; that of a similar one is a beginning for your own."""
+    from steelyard.study import catalogue
+    from steelyard.study.file.complaints import choice_hint
+
     if name not in catalogue.names("platforms"):
         raise HostError(
             f"there is no platform `{name}`",
@@ -51,6 +55,8 @@ def check(
     file: Annotated[Path, typer.Argument(help="File of a platform.", show_default=False)],
 ) -> None:
     """Look whether a platform's file is right; every mistake is named with line and column."""
+    from steelyard.study.lookup import PLATFORM_FILES
+
     platform = PLATFORM_FILES.read(file)
     for notice in PLATFORM_FILES.renamed_keys(file):
         print_notice(notice)

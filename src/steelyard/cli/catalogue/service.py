@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from steelyard.cli.console import print_notice, say
 from steelyard.cli.ending import with_exit_code
+from steelyard.cli.loading import PLAIN
 from steelyard.errors import Complaint, StudyError
-from steelyard.study import catalogue
-from steelyard.study.file.complaints import choice_hint
-from steelyard.study.lookup import SERVICE_FILES
-from steelyard.study.reference import service_lines
-from steelyard.study.service.entry import Service
+
+if TYPE_CHECKING:
+    from steelyard.study.service.entry import Service
 
 app = typer.Typer(
     name="service",
     help="List the servers a study can put under test, show one, check a file of your own.",
     no_args_is_help=True,
-    rich_markup_mode="markdown",
+    **PLAIN,
 )
 
 
 def list_services() -> None:
     """List the services of the catalogue, with the protocols they speak."""
+    from steelyard.study import catalogue
+
     names = catalogue.names("services")
     width = max(len(name) for name in names)
     for name in names:
@@ -39,6 +40,8 @@ def show(
     name: Annotated[str, typer.Argument(help="A service, or a file of your own.")],
 ) -> None:
     """Show a service: what it needs, what limits it, its settings."""
+    from steelyard.study.reference import service_lines
+
     for line in service_lines(name, _named(name)):
         say(line)
 
@@ -49,6 +52,10 @@ def _named(name: str) -> Service:
     Raises:
         StudyError: the file is wrong, or there is no such service.
     """
+    from steelyard.study import catalogue
+    from steelyard.study.file.complaints import choice_hint
+    from steelyard.study.lookup import SERVICE_FILES
+
     named = SERVICE_FILES.named(name, Path.cwd())
     if named is not None:
         return named[0]
@@ -61,6 +68,8 @@ def check(
     file: Annotated[Path, typer.Argument(help="The file of a service.", show_default=False)],
 ) -> None:
     """Check a service's file: every key, placeholder and setting; nothing is started."""
+    from steelyard.study.lookup import SERVICE_FILES
+
     entry = SERVICE_FILES.read(file)
     for notice in SERVICE_FILES.renamed_keys(file):
         print_notice(notice)

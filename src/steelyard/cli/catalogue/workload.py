@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli.catalogue.workload_output import read_output_lines
 from steelyard.cli.console import print_notice, say
 from steelyard.cli.ending import with_exit_code
+from steelyard.cli.loading import PLAIN
 from steelyard.errors import Complaint, StudyError
-from steelyard.study import catalogue
-from steelyard.study.file.complaints import choice_hint
-from steelyard.study.lookup import WORKLOAD_FILES
-from steelyard.study.reference import workload_lines
-from steelyard.study.workload.entry import Workload
+
+if TYPE_CHECKING:
+    from steelyard.study.workload.entry import Workload
 
 app = typer.Typer(
     name="workload",
     help="List what a study can drive, show one, check a file of your own.",
     no_args_is_help=True,
-    rich_markup_mode="markdown",
+    **PLAIN,
 )
 
 
 def list_workloads() -> None:
     """List the workloads of the catalogue, with what drives them."""
+    from steelyard.study import catalogue
+
     names = catalogue.names("workloads")
     width = max(len(name) for name in names)
     for name in names:
@@ -41,6 +41,8 @@ def show(
     name: Annotated[str, typer.Argument(help="A workload, or a file of your own.")],
 ) -> None:
     """Show a workload: what it needs, its settings, what it measures."""
+    from steelyard.study.reference import workload_lines
+
     for line in workload_lines(name, _named(name)):
         say(line)
 
@@ -51,6 +53,10 @@ def _named(name: str) -> Workload:
     Raises:
         StudyError: the file is wrong, or there is no such workload.
     """
+    from steelyard.study import catalogue
+    from steelyard.study.file.complaints import choice_hint
+    from steelyard.study.lookup import WORKLOAD_FILES
+
     named = WORKLOAD_FILES.named(name, Path.cwd())
     if named is not None:
         return named[0]
@@ -77,6 +83,10 @@ def check(
     ] = None,
 ) -> None:
     """Check a workload's file: every key, placeholder and pattern; nothing is started."""
+    from steelyard.cli.catalogue.workload_output import read_output_lines
+    from steelyard.study import catalogue
+    from steelyard.study.lookup import WORKLOAD_FILES
+
     known = file in catalogue.names("workloads")
     entry = catalogue.workload(file) if known else WORKLOAD_FILES.read(Path(file))
     for notice in [] if known else WORKLOAD_FILES.renamed_keys(Path(file)):

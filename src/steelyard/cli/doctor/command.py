@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import platform
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from steelyard.cli.console import say
-from steelyard.cli.doctor.machine import machine_checks
-from steelyard.cli.doctor.platform import MARKS, examine
-from steelyard.cli.doctor.readings import facts_now
-from steelyard.cli.doctor.resolution import read_margin, resolution_checks
-from steelyard.cli.doctor.rules import Check, limit_checks
-from steelyard.engine.agent import AgentRefusal
-from steelyard.engine.locate import check_version, find_engine
-from steelyard.errors import ExitCode, SteelyardError
-from steelyard.hosts.host import Host
-from steelyard.hosts.machines import LOCAL, open_machine
-from steelyard.study.model import Study
-from steelyard.study.read import read_runnable_study
-from steelyard.units import format_bytes
+from steelyard.cli.options import RESULTS
+from steelyard.errors import ExitCode
 
 
 def doctor(  # noqa: PLR0917 - typer reads options from the parameters
     results: Annotated[
-        Path, typer.Option("--results", help="Folder that would keep the runs.")
-    ] = Path("results"),
+        Path,
+        typer.Option(
+            "--results", envvar="STEELYARD_RESULTS", help="Folder that would keep the runs."
+        ),
+    ] = RESULTS,
     margin: Annotated[
         str | None,
         typer.Option("--margin", help="Also: what would a margin like `2%` cost on this machine?"),
@@ -58,6 +45,11 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
     as_json: Annotated[bool, typer.Option("--json", help="Print all checks as JSON.")] = False,
 ) -> int:
     """Check whether this machine can measure, and name what would disturb it."""
+    from steelyard.cli.doctor.examination import checked, printed
+    from steelyard.cli.doctor.platform import examine
+    from steelyard.cli.doctor.resolution import read_margin
+    from steelyard.study.read import read_runnable_study
+
     if platform_name is not None:
         return examine(platform_name, [*(settings or ()), *([f"image={image}"] if image else ())])
     if variant is not None and study is None:
@@ -66,98 +58,6 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
         raise typer.BadParameter("--set and --image belong to --platform NAME")
     ratio = None if margin is None else read_margin(margin)
     read = None if study is None else read_runnable_study(study, variant=variant)
-    checks = [*_engine_checks()]
-    if all(check.grade != "bad" for check in checks):
-        checks += _local_checks(_existing(results.absolute()), ratio)
-        others = set() if read is None else machines_of(read) - {LOCAL}
-        checks += [check for name in sorted(others) for check in _checks_of(name)]
-    if read is not None:
-        checks += limit_checks(read)
-    _print(checks, as_json=as_json)
+    checks = checked(results, ratio, read)
+    printed(checks, as_json=as_json)
     return ExitCode.OPERATOR if any(check.grade == "bad" for check in checks) else ExitCode.DONE
-
-
-def _print(checks: Sequence[Check], *, as_json: bool) -> None:
-    if as_json:
-        say(json.dumps([_document(check) for check in checks], indent=2))
-        return
-    for check in checks:
-        where = "" if check.machine == LOCAL else f"{check.machine}: "
-        say(f"{MARKS[check.grade]}  {where}{check.name}: {check.seen}")
-        if check.advice and check.grade != "good":
-            remedy = f"; {check.remedy}" if check.remedy else ""
-            say(f"        {check.advice}{remedy}")
-
-
-def _document(check: Check) -> dict[str, str | None]:
-    found = asdict(check)
-    return {
-        "machine": found["machine"],
-        "name": found["name"],
-        "verdict": found["grade"],
-        "value": found["seen"],
-        "reason": None if check.grade == "good" else found["advice"],
-        "remedy": None if check.grade == "good" else found["remedy"],
-    }
-
-
-def _local_checks(folder: Path, ratio: float | None) -> Iterator[Check]:
-    host = open_machine(LOCAL)
-    try:
-        yield from machine_checks(facts_now(host))
-        yield _space(host, folder)
-        if ratio is not None:
-            yield from resolution_checks(host, folder, ratio)
-    finally:
-        host.close()
-
-
-def _checks_of(name: str) -> Iterator[Check]:
-    """Of another machine; one that cannot be reached is the finding."""
-    try:
-        host = open_machine(name)
-    except SteelyardError as error:
-        yield Check("machine", "bad", error.message, error.hint, machine=name)
-        return
-    try:
-        for check in machine_checks(facts_now(host)):
-            yield replace(check, machine=name)
-    finally:
-        host.close()
-
-
-def _engine_checks() -> Iterator[Check]:
-    system = platform.system()
-    yield Check("system", "good" if system == "Linux" else "bad", system, "Linux is needed")
-    try:
-        engine = find_engine()
-        yield Check("engine", "good", f"{engine}, version {check_version(engine)}")
-    except SteelyardError as error:
-        yield Check("engine", "bad", error.message, error.hint)
-
-
-def _existing(folder: Path) -> Path:
-    """The folder, or the nearest above it that is there already."""
-    return next(each for each in (folder, *folder.parents) if each.exists())
-
-
-def _space(host: Host, folder: Path) -> Check:
-    try:
-        facts = host.path_facts(str(folder))
-    except AgentRefusal as refusal:
-        return Check("disk of the results", "bad", refusal.failure.message, refusal.failure.hint)
-    if facts.free_bytes is None:
-        return Check("disk of the results", "note", "free space not told", "look with df")
-    seen = f"{facts.filesystem or 'unknown filesystem'} on {facts.device or 'no block device'}"
-    seen += f", {format_bytes(facts.free_bytes)} free"
-    if facts.device is None:
-        advice = "no disk lies behind this folder: a study of disks needs --results on one"
-        return Check("disk of the results", "note", seen, advice)
-    enough = facts.free_bytes > 1024**3
-    return Check("disk of the results", "good" if enough else "note", seen, "free at least 1 GiB")
-
-
-def machines_of(study: Study) -> set[str]:
-    """Those that carry a system, and the one that drives the load."""
-    hosts = {system.host_machine for system in study.systems.values()}
-    return hosts | {study.generator.host}

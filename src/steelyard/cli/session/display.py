@@ -125,7 +125,7 @@ class Display:
 
     def _show(self) -> None:
         if self._live is not None:
-            self._live.update(block(self.state, stderr.height))
+            self._live.update(block(self.state, stderr().height))
 
 
 _AT_ONCE = {
@@ -144,8 +144,8 @@ def tell_at_once(count: int) -> None:
 @contextmanager
 def watch(study: Study, stream: EventStream | None, *, quiet: bool) -> Iterator[Watcher]:
     """A display for a session; live only where a person sees it."""
-    if quiet or not stderr.is_terminal:
+    if quiet or not stderr().is_terminal:
         yield Display(study, None, stream, quiet=quiet)
         return
-    with Live(console=stderr, transient=True, refresh_per_second=2) as live:
+    with Live(console=stderr(), transient=True, refresh_per_second=2) as live:
         yield Display(study, live, stream)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.live import Live
 from rich.text import Text
 
 from steelyard.cli.console import say, stderr, tell
-from steelyard.cli.run import FailIf
+from steelyard.cli.options import FailIf
+from steelyard.cli.timing.options import Shared
 from steelyard.errors import ExitCode, HostError
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
 from steelyard.plan.order import draw_seed
@@ -28,35 +28,6 @@ from steelyard.units import UnitError, parse
 
 DEFAULT_BUDGET_S = 30.0
 
-MarginOption = Annotated[
-    str, typer.Option("--margin", help="The smallest difference that matters.")
-]
-BudgetOption = Annotated[
-    str | None,
-    typer.Option("--budget", help="The longest time to measure.  [default: 30 s]"),
-]
-SeedOption = Annotated[
-    int | None, typer.Option("--seed", min=0, help="Repeat an order; without it a fresh one.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the JSON export, nothing else.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-VerboseOption = Annotated[bool, typer.Option("--verbose", help="Say what the verdict rests on.")]
-_EXPORT = "Write {} to this file; `-` is standard output."
-ExportJsonOption = Annotated[
-    Path | None, typer.Option("--export-json", help=_EXPORT.format("all times and the verdict"))
-]
-ExportCsvOption = Annotated[
-    Path | None, typer.Option("--export-csv", help=_EXPORT.format("a row for each subject"))
-]
-ExportMarkdownOption = Annotated[
-    Path | None,
-    typer.Option("--export-md", "--export-markdown", help=_EXPORT.format("the table")),
-]
-ExportTrialsOption = Annotated[
-    Path | None,
-    typer.Option("--export-trials", help=_EXPORT.format("the visits, for `steelyard judge`,")),
-]
-
 
 @dataclass(frozen=True)
 class Wanted:
@@ -69,39 +40,29 @@ class Wanted:
     fail_if: tuple[FailIf, ...]
 
     @classmethod
-    def of(
-        cls,
-        *,
-        exports: Sequence[Path | None],
-        json: bool,
-        quiet: bool,
-        verbose: bool,
-        fail_if: list[FailIf] | None,
-    ) -> Wanted:
-        """Refuses an export that cannot be written, before anything is measured.
-
-        ``exports`` are the files for JSON, CSV, Markdown and visits.
-        """
-        chosen = {kind: path for kind, path in zip(EXPORTS, exports, strict=True) if path}
+    def of(cls, shared: Shared) -> Wanted:
+        """Refuses an export that cannot be written, before anything is measured."""
+        chosen = {kind: path for kind, path in zip(EXPORTS, shared.exports, strict=True) if path}
         for path in chosen.values():
             if not path.absolute().parent.is_dir():
                 raise typer.BadParameter(f"there is no folder {path.absolute().parent}")
-        return cls(chosen, json, quiet, verbose, tuple(fail_if or ()))
+        return cls(
+            chosen, shared.as_json, shared.quiet, shared.verbose, tuple(shared.fail_if or ())
+        )
 
 
-def declared(
-    primary: str, margin: str, budget: str | None, seed: int | None, warmups: int
-) -> Declaration:
+def declared(primary: str, shared: Shared, warmups: int) -> Declaration:
     """What is fixed before the first visit.
 
     Raises:
         typer.BadParameter: margin or budget is no quantity of its kind.
     """
+    budget = shared.budget
     return Declaration(
         primary=primary,
-        margin_ratio=_quantity(margin, "share", "--margin"),
+        margin_ratio=_quantity(shared.margin, "share", "--margin"),
         budget_s=DEFAULT_BUDGET_S if budget is None else _quantity(budget, "duration", "--budget"),
-        seed=draw_seed() if seed is None else seed,
+        seed=draw_seed() if shared.seed is None else shared.seed,
         warmups=warmups,
         is_given=budget is not None,
     )
@@ -133,8 +94,8 @@ class _Watch:
 
     def __init__(self, seen: list[Progress], *, quiet: bool) -> None:
         self._seen = seen
-        shows = not quiet and stderr.is_terminal
-        self._live = Live(console=stderr, transient=True, refresh_per_second=4) if shows else None
+        shows = not quiet and stderr().is_terminal
+        self._live = Live(console=stderr(), transient=True, refresh_per_second=4) if shows else None
 
     def __enter__(self) -> Callable[[Progress], None]:
         if self._live:

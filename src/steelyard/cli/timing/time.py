@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from steelyard.cli.run import FailIfOption
-from steelyard.cli.timing.outcome import (
-    BudgetOption,
-    ExportCsvOption,
-    ExportJsonOption,
-    ExportMarkdownOption,
-    ExportTrialsOption,
-    JsonOption,
-    MarginOption,
-    QuietOption,
-    SeedOption,
-    VerboseOption,
-    Wanted,
-    compare,
-    declared,
-)
-from steelyard.records.timing import Quantity
-from steelyard.timing.commands import MEMORY, SYSTEM, USER, WALL, Beside, Command, Commands
-from steelyard.timing.execution import Shell, Streams
-
-_RESPONSES = (WALL, USER, SYSTEM, MEMORY)
-_PRINTED = "printed"
+from steelyard.cli.options import with_fields_of
+from steelyard.cli.timing.options import Shared
 
 CommandsArgument = Annotated[
     list[str],
@@ -102,12 +79,11 @@ NumberDirectionOption = Annotated[
 ]
 
 
+@with_fields_of(Shared)
 def time(  # noqa: PLR0917 - typer reads options from the parameters
     commands: CommandsArgument,
     names: NamesOption = None,
     parameters: ParameterOption = None,
-    margin: MarginOption = "2%",
-    budget: BudgetOption = None,
     warmup: WarmupOption = 0,
     setup: SetupOption = "",
     prepare: PrepareOption = "",
@@ -122,107 +98,32 @@ def time(  # noqa: PLR0917 - typer reads options from the parameters
     number: NumberOption = None,
     number_unit: NumberUnitOption = "",
     number_higher: NumberDirectionOption = False,
-    seed: SeedOption = None,
-    export_json: ExportJsonOption = None,
-    export_csv: ExportCsvOption = None,
-    export_md: ExportMarkdownOption = None,
-    export_trials: ExportTrialsOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    fail_if: FailIfOption = None,
+    *,
+    shared: Shared,
 ) -> int:
     """Time commands against each other: `steelyard time 'A' 'B'`; no file is needed."""
-    printed = _printed(number, number_unit, higher=number_higher)
-    streams = Streams(input_file, show_output, re.compile(number) if number else None)
+    from steelyard.cli.timing.command_lines import Found, lines_of, primary_of
+    from steelyard.cli.timing.outcome import Wanted, compare, declared
+    from steelyard.timing.commands import Beside, Command, Commands
+    from steelyard.timing.execution import Shell, Streams
+
+    found = Found.of(number, number_unit, higher=number_higher)
+    streams = Streams(input_file, show_output, found.expression)
     beside = Beside(setup, prepare, conclude, cleanup)
     asked = "none" if no_shell else shell
+    ignored = None if ignore_failure else frozenset[int]()
     built = [
         Command(
-            name,
-            line,
-            Shell.chosen(asked, line),
-            _filled(beside, values),
+            each.name,
+            each.line,
+            Shell.chosen(asked, each.line),
+            each.filled(beside),
             streams,
-            None if ignore_failure else frozenset(),
+            ignored,
         )
-        for name, line, values in _lines(commands, names or [], parameters or [])
+        for each in lines_of(commands, names or [], parameters or [])
     ]
-    wanted = Wanted.of(
-        exports=(export_json, export_csv, export_md, export_trials),
-        json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-        fail_if=fail_if,
-    )
-    primary = _primary(response if number is None else _PRINTED, printed)
-    declaration = declared(primary, margin, budget, seed, warmup)
+    wanted = Wanted.of(shared)
+    declaration = declared(primary_of(response, found.quantity), shared, warmup)
     shell_s = next((s for each in built if (s := each.shell.start_s()) is not None), None)
-    return compare(Commands(built, printed), declaration, shell_s, wanted)
-
-
-def _lines(
-    commands: list[str], names: list[str], parameters: list[str]
-) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Name, command line and values of the parameters of each subject; no name comes twice."""
-    grid = [_levels(parameter) for parameter in parameters]
-    filled = [
-        (_fill(command, dict(values)), dict(values))
-        for command in commands
-        for values in itertools.product(*grid)
-    ]
-    if len(filled) < 2:
-        raise typer.BadParameter(
-            "a comparison needs two commands, or a list of values", param_hint="COMMAND"
-        )
-    if names and len(names) != len(filled):
-        raise typer.BadParameter(
-            f"{len(names)} names for {len(filled)} commands", param_hint="--command-name"
-        )
-    given = names or [line.strip() for line, _ in filled]
-    for index, (name, (line, values)) in enumerate(zip(given, filled, strict=True)):
-        before = given[:index].count(name)
-        yield f"{name} #{before + 1}" if before else name, line, values
-
-
-def _levels(parameter: str) -> list[tuple[str, str]]:
-    name, separator, values = parameter.partition("=")
-    if not (name and separator and values):
-        raise typer.BadParameter(
-            f"{parameter!r} is not NAME=VALUE,VALUE", param_hint="--parameter-list"
-        )
-    return [(name, value) for value in values.split(",")]
-
-
-def _fill(line: str, values: dict[str, str]) -> str:
-    for key, value in values.items():
-        line = line.replace(f"{{{key}}}", value)
-    return line
-
-
-def _filled(beside: Beside, values: dict[str, str]) -> Beside:
-    lines = (beside.setup, beside.prepare, beside.conclude, beside.cleanup)
-    return Beside(*(_fill(line, values) for line in lines))
-
-
-def _printed(number: str | None, unit: str, *, higher: bool) -> Quantity | None:
-    if number is None:
-        return None
-    try:
-        groups = re.compile(number).groups
-    except re.error as error:
-        raise typer.BadParameter(f"{error}", param_hint="--number") from error
-    if groups != 1:
-        raise typer.BadParameter(
-            f"it has {groups} groups; one is needed, around the digits", param_hint="--number"
-        )
-    return Quantity(_PRINTED, "printed number", unit, "higher" if higher else "lower")
-
-
-def _primary(response: str, printed: Quantity | None) -> str:
-    known = [each.name for each in (*_RESPONSES, *([printed] if printed else ()))]
-    if response not in known:
-        raise typer.BadParameter(
-            f"{response!r} is none of {', '.join(known)}", param_hint="--response"
-        )
-    return response
+    return compare(Commands(built, found.quantity), declaration, shell_s, wanted)

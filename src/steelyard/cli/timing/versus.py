@@ -6,27 +6,11 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.run import FailIfOption
-from steelyard.cli.timing.outcome import (
-    BudgetOption,
-    ExportCsvOption,
-    ExportJsonOption,
-    ExportMarkdownOption,
-    ExportTrialsOption,
-    JsonOption,
-    MarginOption,
-    QuietOption,
-    SeedOption,
-    VerboseOption,
-    Wanted,
-    compare,
-    declared,
-)
-from steelyard.engine.locate import check_version, find_engine
-from steelyard.timing.urls import MEDIAN, TAIL, THROUGHPUT, Urls
-from steelyard.units import UnitError, parse
+from steelyard.cli.options import with_fields_of
+from steelyard.cli.timing.options import Shared
 
-_RESPONSES = (THROUGHPUT, MEDIAN, TAIL)
+RESPONSE_NAMES = ("throughput", "latency_p50", "latency_p99")
+"""Those of ``timing/urls.py``, which is slow to load."""
 
 UrlsArgument = Annotated[
     list[str],
@@ -37,43 +21,33 @@ UrlsArgument = Annotated[
 UsersOption = Annotated[int, typer.Option("--users", "-c", min=1, help="Users at a time.")]
 WindowOption = Annotated[str, typer.Option("--window", help="How long each visit loads a server.")]
 ResponseOption = Annotated[
-    str, typer.Option("--response", help="What is judged: throughput, latency_p50, latency_p99.")
+    str, typer.Option("--response", help=f"What is judged: {', '.join(RESPONSE_NAMES)}.")
 ]
 
 
-def versus(  # noqa: PLR0917 - typer reads options from the parameters
+@with_fields_of(Shared)
+def versus(
     urls: UrlsArgument,
     users: UsersOption = 16,
     window: WindowOption = "200 ms",
-    margin: MarginOption = "2%",
-    budget: BudgetOption = None,
-    response: ResponseOption = THROUGHPUT.name,
-    seed: SeedOption = None,
-    export_json: ExportJsonOption = None,
-    export_csv: ExportCsvOption = None,
-    export_md: ExportMarkdownOption = None,
-    export_trials: ExportTrialsOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    fail_if: FailIfOption = None,
+    response: ResponseOption = RESPONSE_NAMES[0],
+    *,
+    shared: Shared,
 ) -> int:
     """Load servers that run already against each other: `steelyard versus URL URL -c 16`."""
+    from steelyard.cli.timing.outcome import Wanted, compare, declared
+    from steelyard.engine.locate import check_version, find_engine
+    from steelyard.timing.urls import Urls
+
     addresses, options = _split(urls)
-    if response not in [each.name for each in _RESPONSES]:
-        known = ", ".join(each.name for each in _RESPONSES)
+    if response not in RESPONSE_NAMES:
+        known = ", ".join(RESPONSE_NAMES)
         raise typer.BadParameter(f"{response!r} is none of {known}", param_hint="--response")
-    wanted = Wanted.of(
-        exports=(export_json, export_csv, export_md, export_trials),
-        json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-        fail_if=fail_if,
-    )
+    wanted = Wanted.of(shared)
     engine = find_engine()
     check_version(engine)
     subjects = Urls(engine, addresses, ["-c", str(users), *options], _seconds(window))
-    return compare(subjects, declared(response, margin, budget, seed, 0), None, wanted)
+    return compare(subjects, declared(response, shared, 0), None, wanted)
 
 
 def _split(words: list[str]) -> tuple[dict[str, str], list[str]]:
@@ -92,6 +66,8 @@ def _split(words: list[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _seconds(window: str) -> float:
+    from steelyard.units import UnitError, parse
+
     try:
         seconds = float(parse(window, "duration"))
     except UnitError as error:

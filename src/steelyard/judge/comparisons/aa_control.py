@@ -13,8 +13,9 @@ from steelyard.inference.sequential import Memory, VerdictWord
 from steelyard.judge.comparisons.comparison import Judged, judge
 from steelyard.judge.comparisons.families import Comparison, Family
 from steelyard.judge.kinds.verdict_notes import AaControlDiffers
+from steelyard.judge.visits.pairs import Pair
 from steelyard.judge.visits.readings import Readings
-from steelyard.judge.visits.series import EFFORT, Effort, Pair
+from steelyard.judge.visits.series import EFFORT, Effort
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.workload_study import WorkloadStudy

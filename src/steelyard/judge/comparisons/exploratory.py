@@ -8,8 +8,8 @@ from steelyard.judge.comparisons.comparison import judge
 from steelyard.judge.comparisons.families import Comparison, Family, scale_of
 from steelyard.judge.comparisons.verdict_finding import finding
 from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.visits.pairs import Conditions, Pair
 from steelyard.judge.visits.readings import Readings
-from steelyard.judge.visits.series import Conditions, Pair
 from steelyard.plan.model import Plan
 from steelyard.study.model import ResponseSpec
 from steelyard.study.workload_study import WorkloadStudy

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from steelyard.judge.visits.readings import met_by_both
-from steelyard.judge.visits.scales import Scale
-from steelyard.judge.visits.series import Conditions, Pair
+from steelyard.judge.visits.pairs import Conditions, Pair, Scale, met_by_both
 from steelyard.plan.model import Frozen, Plan
 from steelyard.study.model import GuardrailSpec, ResponseSpec
 from steelyard.study.workload_study import WorkloadStudy

@@ -15,8 +15,8 @@ from typing import Literal
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.kinds.verdict_notes import GuardrailFinding, NotJudged, TooFewVisits
-from steelyard.judge.visits.scales import Scale
-from steelyard.judge.visits.series import Conditions, Pair, Visits
+from steelyard.judge.visits.pairs import Conditions, Pair, Scale
+from steelyard.judge.visits.series import Visits
 from steelyard.study.model import GuardrailSpec, ResponseSpec
 
 State = Literal["held", "broken", "open", "not_measured"]

@@ -17,7 +17,8 @@ from steelyard.judge.kinds.verdict_notes import (
     InterferenceExplains,
     InterferenceUnequal,
 )
-from steelyard.judge.visits.series import Pair, Series, Visits
+from steelyard.judge.visits.pairs import Pair
+from steelyard.judge.visits.series import Series, Visits
 from steelyard.records.warnings import WarningKind
 
 CAUSES: tuple[Interference, ...] = get_args(Interference)

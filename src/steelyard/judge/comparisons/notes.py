@@ -33,7 +33,8 @@ from steelyard.judge.kinds.verdict_notes import (
     VerdictNote,
     Withheld,
 )
-from steelyard.judge.visits.series import Pair, Series, Visits
+from steelyard.judge.visits.pairs import Pair
+from steelyard.judge.visits.series import Series, Visits
 
 _EXAGGERATED_BELOW_SDS = 2.5
 _IDLE = 0.5

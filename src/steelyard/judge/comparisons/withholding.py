@@ -29,7 +29,8 @@ from steelyard.judge.kinds.verdict_notes import (
     TooManyInvalid,
     Withheld,
 )
-from steelyard.judge.visits.series import Pair, Series, Visits, is_constant
+from steelyard.judge.visits.pairs import Pair
+from steelyard.judge.visits.series import Series, Visits, is_constant
 
 MOST_INVALID = 0.10
 FEW_INVALID = 2

@@ -34,7 +34,7 @@ from steelyard.judge.own_trials.rows import (
     visits_of,
 )
 from steelyard.judge.own_trials.visits import LOAD, MeasuredVisits
-from steelyard.judge.visits.series import Conditions, Pair
+from steelyard.judge.visits.pairs import Conditions, Pair
 from steelyard.plan.model import Frozen
 from steelyard.study.model import Level, ResponseSpec
 

@@ -16,8 +16,8 @@ from steelyard.inference.robust import Floats
 from steelyard.inference.stream import Stream
 from steelyard.judge.kinds.verdict_notes import NotJudged, NoVisits, Withheld
 from steelyard.judge.own_trials.rows import Design, Visit
-from steelyard.judge.visits.scales import Scale
-from steelyard.judge.visits.series import Conditions, Pair, Series
+from steelyard.judge.visits.pairs import Conditions, Pair, Scale
+from steelyard.judge.visits.series import Series
 from steelyard.records.warnings import WarningKind
 from steelyard.study.model import Level, ResponseSpec
 

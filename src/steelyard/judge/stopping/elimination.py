@@ -17,7 +17,8 @@ from steelyard.judge.analyses.factors.influence import so_far
 from steelyard.judge.comparisons.aa_control import readings_of
 from steelyard.judge.comparisons.comparison import Judged, judge
 from steelyard.judge.comparisons.families import Comparison, deciding
-from steelyard.judge.visits.series import EFFORT, Conditions, Effort
+from steelyard.judge.visits.pairs import Conditions
+from steelyard.judge.visits.series import EFFORT, Effort
 from steelyard.judge.visits.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import TrialRecord

@@ -24,9 +24,10 @@ from steelyard.inference.sequential import Memory
 from steelyard.inference.stream import Order, Stream
 from steelyard.judge.kinds.verdict_notes import NotJudged, Withheld
 from steelyard.judge.visits.calibrations import without_unfounded_warnings
+from steelyard.judge.visits.pairs import Conditions, Pair, Scale, horizon_of, met_by_both
 from steelyard.judge.visits.reference_kernel import covariate_of, measured_before, parts_of
-from steelyard.judge.visits.scales import SCALES, Scale, Unusable, odds, unusable
-from steelyard.judge.visits.series import ALL_PATHS, Conditions, Pair, Paths, Series
+from steelyard.judge.visits.scales import SCALES, Unusable, odds, unusable
+from steelyard.judge.visits.series import ALL_PATHS, Paths, Series
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.warnings import WarningKind
@@ -270,25 +271,12 @@ def key_of(conditions: Mapping[str, Level]) -> Key:
     return tuple(sorted(conditions.items()))
 
 
-def met_by_both(plan: Plan, pair: Pair, conditions: Conditions) -> bool:
-    """Whether a cell exists for both systems of a pair."""
-    return not any(
-        cell.conditions == conditions and cell.system in {pair.baseline, pair.other}
-        for cell in plan.not_applicable
-    )
-
-
 def slots_of(plan: Plan, pair: Pair) -> list[tuple[int, int, str]]:
     """Visit, place in the assignment of the pair, and system, for every visit of the pair."""
     first = plan.visits[0].visit if plan.visits else 1
     members = (pair.baseline, pair.other)
     own = [(index, system) for index, system in enumerate(plan.assignment) if system in members]
     return [(first + index, slot, system) for slot, (index, system) in enumerate(own)]
-
-
-def horizon_of(plan: Plan, pair: Pair) -> int:
-    """The budget of a pair in visits, as fixed before the first."""
-    return sum(visit.system in (pair.baseline, pair.other) for visit in plan.budgeted)
 
 
 class _Law(NamedTuple):

@@ -7,11 +7,9 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from steelyard.judge.kinds.verdict_notes import ValueUnusable
+from steelyard.judge.visits.pairs import Scale
 from steelyard.records.missing import Missing
 from steelyard.records.schema import Measured, TrialRecord
-
-Scale = Literal["log", "plain", "odds"]
-"""The natural logarithm, the value itself, or the logarithm of the odds of a share."""
 
 
 def _log_of(measured: Measured | None) -> float | None:

@@ -12,11 +12,9 @@ from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.robust import ROUNDING_LOG, Floats, Mask
 from steelyard.inference.sequential import Memory
 from steelyard.judge.kinds.verdict_notes import NotJudged, NoVariation, Withheld
-from steelyard.judge.visits.scales import Scale
+from steelyard.judge.visits.pairs import Conditions, Pair, Scale
 from steelyard.records.warnings import WarningKind
-from steelyard.study.model import Level, ResponseSpec
-
-Conditions = dict[str, Level]
+from steelyard.study.model import ResponseSpec
 
 
 @dataclass(frozen=True)
@@ -84,14 +82,6 @@ def without_variation(series: Series) -> Series:
     if series.problems or not all(map(is_constant, arms)):
         return series
     return replace(series, problems=(NoVariation(),))
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two compared systems, and which visits of the plan are theirs."""
-
-    baseline: str
-    other: str
 
 
 @dataclass(frozen=True)

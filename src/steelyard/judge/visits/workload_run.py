@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from steelyard.plan.model import Plan
-from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Study
 from steelyard.study.workload_study import WorkloadStudy, studies
+
+if TYPE_CHECKING:  # slow to load, and a plan has no records
+    from steelyard.records.schema import TrialRecord
 
 
 class WorkloadRun(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from steelyard.judge.analyses.claims.findings import ClaimFamily
 from steelyard.judge.comparisons.families import contestants
-from steelyard.judge.visits.series import Pair
+from steelyard.judge.visits.pairs import Pair
 from steelyard.plan.model import Plan
 from steelyard.study.model import ClaimSpec, ResponseSpec
 from steelyard.study.workload_study import WorkloadStudy

@@ -38,8 +38,8 @@ from steelyard.judge.analyses.consolidation.speed import (
     speed,
     unit_of,
 )
+from steelyard.judge.visits.pairs import Conditions
 from steelyard.judge.visits.readings import Readings
-from steelyard.judge.visits.series import Conditions
 from steelyard.plan.model import Plan
 from steelyard.records.schema import InstanceRecord, TrialRecord
 from steelyard.study.model import ResponseSpec

@@ -19,8 +19,9 @@ from steelyard.judge.analyses.failures.findings import (
     FailureWord,
 )
 from steelyard.judge.kinds.verdict_notes import FailuresNotCounted, TooFewVisits
+from steelyard.judge.visits.pairs import Pair
 from steelyard.judge.visits.readings import Readings
-from steelyard.judge.visits.series import Pair, Series
+from steelyard.judge.visits.series import Series
 from steelyard.plan.model import Plan
 from steelyard.records.schema import FailedOperations, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec

@@ -8,7 +8,7 @@ from dataclasses import replace
 from steelyard.inference.randomisation import Design
 from steelyard.inference.reach import first_decisive, sufficient_budget
 from steelyard.judge.comparisons.families import deciding
-from steelyard.judge.visits.readings import horizon_of
+from steelyard.judge.visits.pairs import horizon_of
 from steelyard.judge.visits.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Plan
 from steelyard.plan.reach import Reach, Scope

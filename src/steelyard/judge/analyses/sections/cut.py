@@ -17,8 +17,9 @@ from steelyard.judge.analyses.sections.findings import MeanFinding, SectionFindi
 from steelyard.judge.comparisons.comparison import judge
 from steelyard.judge.comparisons.families import Comparison, Family, pairs
 from steelyard.judge.comparisons.verdict_finding import finding
+from steelyard.judge.visits.pairs import Conditions, Pair
 from steelyard.judge.visits.readings import Readings
-from steelyard.judge.visits.series import Conditions, Pair, Series
+from steelyard.judge.visits.series import Series
 from steelyard.plan.model import Plan
 from steelyard.study.model import Level
 from steelyard.study.workload_study import WorkloadStudy

@@ -1,0 +1,150 @@
+"""From a run to its verdict and report: what ``run`` and ``resume`` have in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from steelyard.cli.console import shown, tell
+from steelyard.cli.extending import extend_budget, may_be_extended
+from steelyard.cli.new_run import new_run
+from steelyard.cli.options import FailIf
+from steelyard.cli.plan import plan_study
+from steelyard.cli.reading import chosen_formats, print_answer, write
+from steelyard.cli.session.display import tell_at_once, watch
+from steelyard.cli.session.stream import EventStream
+from steelyard.engine.locate import check_version, find_engine
+from steelyard.errors import ExitCode
+from steelyard.hosts.lease import Busy
+from steelyard.judge.analyses.planning.reachable import reaches
+from steelyard.judge.findings import RunFindings, WorkloadFindings
+from steelyard.plan.words import plan_lines
+from steelyard.records.archive import Run, open_run
+from steelyard.records.events import RunJudged
+from steelyard.report.from_run import find
+from steelyard.report.notes import json_text
+from steelyard.report.view import View, views
+from steelyard.study.model import Study
+from steelyard.study.read import read_study
+from steelyard.trial.session import run_session
+from steelyard.trial.session_state.interrupt import Interrupt
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is written and said when a run has ended, what of it is a failure, and what to do about
+    a machine that another session uses.
+    """
+
+    formats: tuple[str, ...]
+    json: bool
+    quiet: bool
+    fail_if: tuple[FailIf, ...]
+    busy: Busy = Busy.REFUSE
+
+    @classmethod
+    def of(
+        cls,
+        formats: str,
+        *,
+        json: bool,
+        quiet: bool,
+        fail_if: Sequence[FailIf] | None,
+        wait: bool,
+        take_over: bool,
+    ) -> Wanted:
+        """As it was asked on the command line.
+
+        Raises:
+            typer.BadParameter: there is no such form, or two options exclude each other.
+        """
+        if wait and take_over:
+            raise typer.BadParameter("--wait and --take-over exclude each other")
+        busy = Busy.WAIT if wait else Busy.TAKE_OVER if take_over else Busy.REFUSE
+        return cls(chosen_formats(formats), json, quiet, tuple(fail_if or ()), busy)
+
+
+def begun(path: Path, variant: str | None, seed: int | None, results: Path, wanted: Wanted) -> int:
+    """A new run of a study; the exit code."""
+    study, planned = plan_study(path, variant, seed)
+    check_version(find_engine())
+    for line in () if wanted.quiet else plan_lines(study, planned, reaches(study, planned)):
+        tell(line)
+    return _measured(study, new_run(path, study, planned, results), wanted)
+
+
+def resumed(path: Path, wanted: Wanted, *, extend: bool) -> int:
+    """A run that was interrupted, or whose budget ended; the exit code."""
+    opened = open_run(path)
+    study = read_study(opened.study_path, variant=opened.facts().variant)
+    if extend:
+        extend_budget(opened)
+    return _measured(study, opened, wanted)
+
+
+def _measured(study: Study, opened: Run, wanted: Wanted) -> int:
+    if not wanted.quiet:
+        tell(f"records: {shown(opened.path)}")
+    stream = EventStream(study, opened, shown(opened.path)) if wanted.json else None
+    interrupt = Interrupt(tell_at_once)
+    with interrupt.installed():
+        with watch(study, stream, quiet=wanted.quiet) as watcher:
+            reason = run_session(study, opened, watcher, interrupt, wanted.busy)
+        if reason == "interrupted":
+            return _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
+    try:
+        return _reported(opened, wanted, stream)
+    except KeyboardInterrupt:
+        return _interrupted(opened, "the run itself had ended")
+
+
+def _interrupted(opened: Run, further: str) -> int:
+    """No report any more: its charts take seconds of processor, on a busy machine half a minute."""
+    tell(f"interrupted; {further}")
+    tell(f"for a report of what was measured: steelyard report {shown(opened.path)}")
+    return ExitCode.INTERRUPTED
+
+
+def _reported(opened: Run, wanted: Wanted, stream: EventStream | None) -> int:
+    findings = find(opened)
+    written = dict.fromkeys((*wanted.formats, "json"))  # findings.json always lies beside them
+    paths = write(opened, findings, tuple(written))
+    reports = [shown(path) for path in paths[: len(wanted.formats)]]
+    code = _exit_code(findings, wanted.fail_if)
+    if stream is not None:
+        document = json.loads(json_text(findings, findings.labels))
+        stream.write(RunJudged(exit_code=code, reports=tuple(reports), findings=document))
+        return code
+    further = f"steelyard resume {shown(opened.path)} --extend"
+    print_answer(findings, reports, further if may_be_extended(opened, findings) else None)
+    return code
+
+
+def _words_of(own: WorkloadFindings) -> set[str]:
+    """What is said of the primary response and of the claims."""
+    primary = {response.name for response in own.responses if response.primary}
+    verdicts = {v.word.value for v in own.verdicts if v.response in primary}
+    return verdicts | {claim.word.value for claim in own.claims}
+
+
+def _exit_code(findings: RunFindings, fail_if: Sequence[FailIf]) -> int:
+    found = {word for own in findings.workloads for word in _words_of(own)}
+    if found & {word.value for word in fail_if}:
+        return ExitCode.VERDICT_NOT_MET
+    measured = {attempt.trial for attempt in findings.attempts if attempt.outcome == "ok"}
+    tried = {attempt.trial for attempt in findings.attempts}
+    missing = findings.stop.reason == "failures" or any(map(_missing, views(findings)))
+    return ExitCode.TRIALS_FAILED if tried - measured or missing else ExitCode.DONE
+
+
+def _missing(view: View) -> bool:
+    """Whether the primary response of a system was never measured, although it was tried."""
+    primary = {response.name for response in view.own.responses if response.primary}
+    tried = {attempt.cell.system for attempt in view.attempts}
+    own = [cell for cell in view.own.cells if cell.response in primary]
+    measured = {cell.cell.system for cell in own if cell.values}
+    return bool(tried & {cell.cell.system for cell in own} - measured)

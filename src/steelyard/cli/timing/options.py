@@ -1,0 +1,62 @@
+"""The options that every short form takes: margin, budget, order, exports, exit code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli.options import FailIfOption
+
+MarginOption = Annotated[
+    str, typer.Option("--margin", help="The smallest difference that matters.")
+]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option("--budget", help="The longest time to measure.  [default: 30 s]"),
+]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Repeat an order; without it a fresh one.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the JSON export, nothing else.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+VerboseOption = Annotated[bool, typer.Option("--verbose", help="Say what the verdict rests on.")]
+_EXPORT = "Write {} to this file; `-` is standard output."
+ExportJsonOption = Annotated[
+    Path | None, typer.Option("--export-json", help=_EXPORT.format("all times and the verdict"))
+]
+ExportCsvOption = Annotated[
+    Path | None, typer.Option("--export-csv", help=_EXPORT.format("a row for each subject"))
+]
+ExportMarkdownOption = Annotated[
+    Path | None,
+    typer.Option("--export-md", "--export-markdown", help=_EXPORT.format("the table")),
+]
+ExportTrialsOption = Annotated[
+    Path | None,
+    typer.Option("--export-trials", help=_EXPORT.format("the visits, for `steelyard judge`,")),
+]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """As given; nothing is checked yet."""
+
+    margin: MarginOption = "2%"
+    budget: BudgetOption = None
+    seed: SeedOption = None
+    export_json: ExportJsonOption = None
+    export_csv: ExportCsvOption = None
+    export_md: ExportMarkdownOption = None
+    export_trials: ExportTrialsOption = None
+    as_json: JsonOption = False
+    quiet: QuietOption = False
+    verbose: VerboseOption = False
+    fail_if: FailIfOption = None
+
+    @property
+    def exports(self) -> tuple[Path | None, ...]:
+        """Files for JSON, CSV, Markdown and visits, in the order of ``EXPORTS``."""
+        return self.export_json, self.export_csv, self.export_md, self.export_trials
