@@ -29,7 +29,7 @@ from steelyard.records.archive import RunFacts, create_run
 from steelyard.records.events import AttemptMeasured, RunPlanned, SessionOpened, stream_adapter
 from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
 from steelyard.records.warnings import TrialWarning, WarningKind
-from steelyard.report.tables.table import NONE
+from steelyard.report.view import NONE
 
 STUDY = a_study()
 PLAN = make_plan(STUDY, 3)

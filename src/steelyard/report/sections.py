@@ -10,8 +10,7 @@ from steelyard.plan.model import Cell
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, fixed, percent, scale_for, significant, span
 from steelyard.report.tables.responses import response_table
-from steelyard.report.tables.table import NONE, Table
-from steelyard.report.view import View
+from steelyard.report.view import NONE, Table, View
 from steelyard.report.vocabulary import family_text, response_of, said_word
 
 AUTHOR = "The author's note"

@@ -1,4 +1,4 @@
-"""What a report reads of one workload: its findings, and the run that they belong to."""
+"""What a report reads of one workload, its findings and their run, and the tables it makes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,26 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from steelyard.judge.findings import AttemptFinding, RunFindings, WorkloadFindings
-from steelyard.report.tables.table import Table
 from steelyard.study.model import WORKLOAD
 
 NO_GRAND_MEAN = (
     "Each workload is judged by itself and has its part of the error rate; no mean is taken over "
     "workloads, whose units have nothing in common."
 )
+
+NONE = "–"
+"""A cell without a value."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Text cells under headings; ``numeric`` holds the columns that are set to the right."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from typing import Self, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict
 
 from steelyard.study.declared.setting import Setting, SettingKind, Settings
+from steelyard.study.declared.value import default_of
 from steelyard.study.file.complaints import Mistake
-from steelyard.study.resolve.settings import default_of
 
 
 class SettingsModel(BaseModel):

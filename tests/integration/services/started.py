@@ -14,8 +14,8 @@ import pytest
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.study import catalogue
+from steelyard.study.declared.value import default_of, read_value
 from steelyard.study.model import ServiceSpec
-from steelyard.study.resolve.settings import default_of, read_value
 from steelyard.systems import services
 from steelyard.systems.services import RunningService
 from steelyard.systems.services.ports import LIST, used_ports

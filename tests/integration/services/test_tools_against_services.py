@@ -19,8 +19,8 @@ from steelyard.records.missing import Quoted
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
 from steelyard.study.declared import responses as declared
+from steelyard.study.declared.value import defaults_of, read_value
 from steelyard.study.model import WorkloadSpec
-from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.systems.services import RunningService
 from steelyard.workloads.tools.metrics import read_metrics
 from steelyard.workloads.tools.ready import PLAIN_WORDS, ReadyTool, ToolContext, make_ready

@@ -20,7 +20,7 @@ from steelyard.report.formats.latex.pdf import PROGRAM, compiled
 from steelyard.report.formats.latex.tables import grid
 from steelyard.report.formats.latex.text import escaped
 from steelyard.report.formats.registry import FORMATS
-from steelyard.report.tables.table import Table
+from steelyard.report.view import Table
 
 HOSTILE = r"100% <script> \input{/etc/passwd} a_b & #1 $x^2$ ~{ -- `` '' ,, ä中 [x]"
 

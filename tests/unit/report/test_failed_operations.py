@@ -10,8 +10,7 @@ from steelyard.plan.make import make_plan
 from steelyard.records.schema import FailedOperations, Measured, Outcome
 from steelyard.report.sentences.failures import failed_lines
 from steelyard.report.tables.responses import attempt_table
-from steelyard.report.tables.table import NONE
-from steelyard.report.view import views
+from steelyard.report.view import NONE, views
 
 REFUSED = FailedOperations(
     phase="ttfb", error="bad_status_5xx", count=3, status="503", reply="Busy: try later"

@@ -9,8 +9,8 @@ import pytest
 
 from steelyard.hosts.site import Site
 from steelyard.study import catalogue
+from steelyard.study.declared.value import defaults_of
 from steelyard.study.model import ServiceSpec
-from steelyard.study.resolve.settings import defaults_of
 from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile
 from steelyard.systems.services import content
 from steelyard.systems.services.ports import FIRST_PORT, PORTS, free_ports, taken, used_ports

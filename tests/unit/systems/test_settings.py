@@ -15,7 +15,7 @@ from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Outcome
 from steelyard.study.declared.machine import declared_setting, declared_settings, flat_settings
-from steelyard.study.resolve.settings import read_value
+from steelyard.study.declared.value import read_value
 from steelyard.systems.settings import (
     Applied,
     Place,

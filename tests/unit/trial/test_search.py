@@ -16,8 +16,8 @@ from steelyard.plan.model import Cell
 from steelyard.records.missing import LimitNotKnown, NoLoadFound, TooFewTimes
 from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
+from steelyard.study.declared.value import defaults_of
 from steelyard.study.model import FIND, FindSpec, GateSpec, LoadSpec, Study, WorkloadSpec
-from steelyard.study.resolve.settings import defaults_of
 from steelyard.trial.drive import search_driver
 from steelyard.trial.drive.load_search import Bounds, Broken, Found, Step, next_step
 from steelyard.trial.drive.search_driver import SearchDrive, bounds_of

@@ -14,9 +14,9 @@ from steelyard.hosts.undo.actions.command import Command
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
 from steelyard.study.declared.placeholders import Value
+from steelyard.study.declared.value import defaults_of
 from steelyard.study.lookup import WORKLOAD_FILES
 from steelyard.study.model import WorkloadSpec
-from steelyard.study.resolve.settings import defaults_of
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.drive.drivers import RunDrive
 from steelyard.trial.observe.outputs import measured_by_tool

@@ -15,8 +15,8 @@ from steelyard.report.figures import quantity
 from steelyard.report.notes.missing import missing_text
 from steelyard.study.declared import responses as declared
 from steelyard.study.declared.setting import Settings
+from steelyard.study.declared.value import defaults_of, read_value
 from steelyard.study.file.complaints import choice_hint
-from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.study.workload.entry import Workload
 from steelyard.study.workload.output_checks import STREAMS
 from steelyard.study.workload.placeholders import looks_of

@@ -15,11 +15,11 @@ from steelyard.hosts.machines import LOCAL, open_machine
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform
 from steelyard.study.declared.setting import Setting, SettingValue
+from steelyard.study.declared.value import defaults_of, read_value
 from steelyard.study.file.complaints import choice_hint
 from steelyard.study.lookup import PLATFORM_FILES
 from steelyard.study.platform.placeholders import required_settings
 from steelyard.study.reference import UNVERIFIED
-from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.systems.command_line.platform import CommandLinePlatform
 from steelyard.systems.conformance.bench import Bench, Make
 from steelyard.systems.conformance.finding import Finding

@@ -13,7 +13,7 @@ from steelyard.plan.budget import remaining_s
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.report.tables.interim import interim_table
-from steelyard.report.tables.table import Table
+from steelyard.report.view import Table
 from steelyard.study.labels import Labels
 from steelyard.study.model import Study
 from steelyard.study.workload_study import studies

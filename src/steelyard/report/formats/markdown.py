@@ -35,8 +35,7 @@ from steelyard.report.tables.responses import (
     words_of_direction,
 )
 from steelyard.report.tables.saturation import TITLE, saturation_table
-from steelyard.report.tables.table import Table
-from steelyard.report.view import View, lines, tables, views
+from steelyard.report.view import Table, View, lines, tables, views
 from steelyard.report.vocabulary import compared_all
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]#|"} | {"<": "&lt;", ">": "&gt;"})

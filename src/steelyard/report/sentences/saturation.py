@@ -8,8 +8,7 @@ from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, listed, percent, quantity, significant, span
 from steelyard.report.sentences.verdict import verdict_sentence
-from steelyard.report.tables.table import NONE
-from steelyard.report.view import View
+from steelyard.report.view import NONE, View
 from steelyard.report.vocabulary import noun_of, response_of
 from steelyard.study.labels import Labels
 

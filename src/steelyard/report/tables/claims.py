@@ -6,8 +6,7 @@ from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import percent
 from steelyard.report.sentences.claims import claim_family, part_ends, peak_text
-from steelyard.report.tables.table import NONE, Table
-from steelyard.report.view import View
+from steelyard.report.view import NONE, Table, View
 from steelyard.report.vocabulary import response_of
 
 

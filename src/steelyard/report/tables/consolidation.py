@@ -11,8 +11,7 @@ from steelyard.judge.analyses.consolidation.findings import (
 from steelyard.report import notes as reasons
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import fixed, quantity
-from steelyard.report.tables.table import NONE, Table
-from steelyard.report.view import View
+from steelyard.report.view import NONE, Table, View
 from steelyard.study.labels import Labels
 
 TITLE = "Several at once"

@@ -15,8 +15,7 @@ from steelyard.judge.analyses.costs.findings import (
 )
 from steelyard.report import notes as reasons
 from steelyard.report.figures import fixed, span
-from steelyard.report.tables.table import NONE, Table
-from steelyard.report.view import View
+from steelyard.report.view import NONE, Table, View
 from steelyard.study.labels import Labels
 
 COSTS = "What instances cost the machine that carries them"

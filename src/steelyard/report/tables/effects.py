@@ -17,8 +17,7 @@ from steelyard.report.sentences.headline import badge_of, leading_verdicts
 from steelyard.report.sentences.influence import name_of
 from steelyard.report.sentences.ranking import places_text
 from steelyard.report.sentences.verdict import ends_of, interval_level, when_decided
-from steelyard.report.tables.table import NONE
-from steelyard.report.view import View, views
+from steelyard.report.view import NONE, View, views
 from steelyard.report.vocabulary import (
     good_and_bad,
     met_by,

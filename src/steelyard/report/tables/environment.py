@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from steelyard.judge.findings import MachineFinding, RunFindings
 from steelyard.report.figures import listed
-from steelyard.report.tables.table import NONE, Table
+from steelyard.report.view import NONE, Table
 from steelyard.report.vocabulary import compared_all
 from steelyard.units import format_bytes
 

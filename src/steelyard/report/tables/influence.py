@@ -17,8 +17,7 @@ from steelyard.report.sentences.influence import (
     percent_point,
     share_span,
 )
-from steelyard.report.tables.table import NONE, Table
-from steelyard.report.view import View
+from steelyard.report.view import NONE, Table, View
 from steelyard.report.vocabulary import response_of
 from steelyard.study.labels import Labels
 

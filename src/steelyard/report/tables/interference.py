@@ -16,7 +16,7 @@ from steelyard.judge.analyses.consolidation.findings import (
 from steelyard.judge.findings import RunFindings
 from steelyard.report import notes
 from steelyard.report.figures import counted, decimals_for, fixed, span
-from steelyard.report.tables.table import Table
+from steelyard.report.view import Table
 from steelyard.study.labels import Labels
 
 TITLE = "Who is slowed by whom"

@@ -7,8 +7,7 @@ from typing import Any
 
 from steelyard.judge.analyses.latency.findings import LatencyFinding, PercentileFinding
 from steelyard.report.figures import Scale, percent, scale_for, significant
-from steelyard.report.tables.table import NONE, Table
-from steelyard.report.view import View
+from steelyard.report.view import NONE, Table, View
 from steelyard.report.vocabulary import compared_one
 from steelyard.study.labels import Labels
 

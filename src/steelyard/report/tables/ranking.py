@@ -6,8 +6,7 @@ from steelyard.judge.analyses.ranking.findings import RankingFinding
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import percent
 from steelyard.report.sentences.ranking import places_text
-from steelyard.report.tables.table import NONE, Table
-from steelyard.report.view import View
+from steelyard.report.view import NONE, Table, View
 from steelyard.report.vocabulary import compared_one, direction_of, noun_of, place, response_of
 
 _NEXT_WORDS = {

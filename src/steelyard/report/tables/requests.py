@@ -7,8 +7,7 @@ from typing import Any
 
 from steelyard.judge.analyses.requests.findings import RequestTimesFinding
 from steelyard.report.figures import percent, scale_for, significant
-from steelyard.report.tables.table import Table
-from steelyard.report.view import View
+from steelyard.report.view import Table, View
 from steelyard.report.vocabulary import compared_one
 from steelyard.study.labels import Labels
 

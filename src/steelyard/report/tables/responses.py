@@ -25,8 +25,7 @@ from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.warnings import bottleneck_text, failed_operations_text, warning_text
 from steelyard.report.sentences.assumptions import OK, bottleneck_rows
 from steelyard.report.sentences.verdict import ends_of, interval_words
-from steelyard.report.tables.table import NONE, Table
-from steelyard.report.view import View
+from steelyard.report.view import NONE, Table, View
 from steelyard.report.vocabulary import (
     compared_one,
     direction_of,

@@ -10,8 +10,7 @@ from steelyard.report import notes
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted, percent, quantity, span
 from steelyard.report.sentences.saturation import fall_ends, level_text
-from steelyard.report.tables.table import NONE, Table
-from steelyard.report.view import View
+from steelyard.report.view import NONE, Table, View
 from steelyard.study.labels import Labels
 
 TITLE = "Where it saturates"

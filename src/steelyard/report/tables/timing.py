@@ -9,7 +9,7 @@ from steelyard.records.timing import Quantity, Timing
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import percent, quantity, scale_for
 from steelyard.report.sentences.verdict import ends_of, interval_level
-from steelyard.report.tables.table import NONE, Table
+from steelyard.report.view import NONE, Table
 from steelyard.report.vocabulary import verdict_word
 
 

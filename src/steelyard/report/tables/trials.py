@@ -9,8 +9,7 @@ from steelyard.judge.findings import AttemptFinding, ResponseFinding
 from steelyard.records.attempt_folder import attempt_key
 from steelyard.report.figures import Scale, scale_for, significant
 from steelyard.report.notes.warnings import kind_text, warning_text
-from steelyard.report.tables.table import NONE
-from steelyard.report.view import View
+from steelyard.report.view import NONE, View
 from steelyard.report.vocabulary import compared_one
 from steelyard.units import format_duration
 

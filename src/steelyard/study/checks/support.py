@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform, Shelf
 from steelyard.study.declared.setting import Setting
+from steelyard.study.declared.value import default_of
 from steelyard.study.file.complaints import Complaints, dotted
 from steelyard.study.file.source import Where
 from steelyard.study.lookup import platform_of, responses_in, service_of, workload_of
 from steelyard.study.model import SCENARIO, WORKLOAD, ScenarioSpec, Study, SystemSpec
-from steelyard.study.resolve.settings import default_of
 from steelyard.study.scenarios import applies
 from steelyard.study.service.entry import Service
 from steelyard.study.timing import compares

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from steelyard.study.declared.placeholders import as_word
-from steelyard.study.declared.setting import Setting
+from steelyard.study.declared.setting import Setting, When
 from steelyard.study.file.complaints import Mistake, choice_hint
 from steelyard.study.file.source import Where
-from steelyard.study.service.entry import When
 
 Settings = Mapping[str, Setting]
 

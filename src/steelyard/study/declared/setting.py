@@ -34,6 +34,10 @@ SettingValue = Plain | tuple[str, ...] | tuple[int, ...] | Mapping[str, Plain]
 """A value as read, in its base unit; ``None`` where a setting is not set."""
 Settings = Mapping[str, SettingValue]
 
+Words = tuple[str, ...]
+When = dict[str, Words]
+"""Values of settings, by their names, for which a part of a file holds."""
+
 
 def is_plain(value: SettingValue) -> TypeGuard[Plain]:
     """Whether a value is a single one."""

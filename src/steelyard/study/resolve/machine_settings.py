@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from steelyard import units
 from steelyard.study.declared.machine import declared_setting, flat_settings, names_to_write
+from steelyard.study.declared.value import read_level
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.source import Where
 from steelyard.study.model import Level
-from steelyard.study.resolve.settings import read_level
 
 
 def read_machine_settings(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from steelyard.errors import StudyError
 from steelyard.study import catalogue
+from steelyard.study.declared.value import defaults_of, read_value
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import StudyFile, WorkloadPart
 from steelyard.study.file.source import Where
@@ -18,12 +19,7 @@ from steelyard.study.lookup import (
 from steelyard.study.model import WORKLOAD, ServiceSpec, SystemSpec, WorkloadSpec
 from steelyard.study.resolve.entries import use_of
 from steelyard.study.resolve.services import resolve_service
-from steelyard.study.resolve.settings import (
-    Factors,
-    defaults_of,
-    read_settings,
-    read_value,
-)
+from steelyard.study.resolve.settings import Factors, read_settings
 from steelyard.study.workload.entry import Workload
 
 

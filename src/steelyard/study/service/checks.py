@@ -11,15 +11,16 @@ from collections.abc import Iterator, Mapping
 from steelyard import units
 from steelyard.study.declared.conditions import condition_mistakes, no_setting
 from steelyard.study.declared.placeholders import placeholders
+from steelyard.study.declared.setting import When
 from steelyard.study.declared.text_checks import (
     placeholder_mistakes,
     value_mistakes,
     version_mistakes,
 )
+from steelyard.study.declared.value import default_of
 from steelyard.study.file.complaints import Mistake, choice_hint
 from steelyard.study.file.source import Where
-from steelyard.study.resolve.settings import default_of
-from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile, Service, When
+from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile, Service
 from steelyard.study.service.placeholders import GIVEN, texts_of
 
 Partner = Mapping[str, Service]

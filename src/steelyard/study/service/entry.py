@@ -10,11 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from steelyard.study.declared.setting import Entry, Setting
+from steelyard.study.declared.setting import Entry, Setting, When, Words
 from steelyard.study.settings import SettingsModel
-
-Words = tuple[str, ...]
-When = dict[str, Words]
 
 
 class Part(Entry):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from steelyard.study.declared.setting import Setting
+from steelyard.study.declared.setting import Setting, Words
 from steelyard.study.file.source import Where
-from steelyard.study.service.entry import Service, Words
+from steelyard.study.service.entry import Service
 
 GIVEN = ("folder", "study", "sockets", "data", "address", "threads")
 """Placeholders that every service has."""

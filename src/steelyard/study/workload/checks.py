@@ -13,6 +13,7 @@ from steelyard import units
 from steelyard.study.declared.conditions import condition_mistakes, no_setting, values_of
 from steelyard.study.declared.placeholders import placeholders
 from steelyard.study.declared.responses import Response
+from steelyard.study.declared.setting import When
 from steelyard.study.declared.text_checks import (
     placeholder_mistakes,
     value_mistakes,
@@ -20,10 +21,9 @@ from steelyard.study.declared.text_checks import (
     words_in,
     words_mistakes,
 )
+from steelyard.study.declared.value import default_of
 from steelyard.study.file.complaints import Mistake, choice_hint
 from steelyard.study.file.source import Where
-from steelyard.study.resolve.settings import default_of
-from steelyard.study.service.entry import When
 from steelyard.study.workload.entry import Workload, is_version
 from steelyard.study.workload.output_checks import output_mistakes
 from steelyard.study.workload.placeholders import (

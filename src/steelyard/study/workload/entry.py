@@ -14,8 +14,8 @@ from pydantic import Field
 
 from steelyard.study.declared.conditions import holds
 from steelyard.study.declared.responses import Response
-from steelyard.study.declared.setting import Entry, Setting
-from steelyard.study.service.entry import FileText, Part, Step, Texts, When, Words
+from steelyard.study.declared.setting import Entry, Setting, When, Words
+from steelyard.study.service.entry import FileText, Part, Step, Texts
 from steelyard.study.workload.metric import Factor, Metric, Refusal, Scale, Table
 
 ANY = "any"

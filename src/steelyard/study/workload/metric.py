@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from steelyard.study.declared.responses import Join
+from steelyard.study.declared.setting import When
 from steelyard.study.file.kinds import mistake, shown
 from steelyard.study.model import Direction
-from steelyard.study.service.entry import Part, When
+from steelyard.study.service.entry import Part
 
 Take = Literal["only", "first", "last", "sum", "mean", "median", "largest", "least"]
 

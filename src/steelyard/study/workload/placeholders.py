@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from steelyard.study.declared.setting import SettingKind
+from steelyard.study.declared.setting import SettingKind, Words
 from steelyard.study.file.source import Where
-from steelyard.study.service.entry import Words
 from steelyard.study.workload.entry import Workload
 from steelyard.study.workload.metric import Look
 

@@ -15,9 +15,9 @@ from steelyard.hosts.site import filled
 from steelyard.hosts.undo.log import UndoLog
 from steelyard.study import catalogue
 from steelyard.study.declared.conditions import holds
+from steelyard.study.declared.value import defaults_of, read_value
 from steelyard.study.lookup import service_of
 from steelyard.study.model import ServiceSpec
-from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.study.service.entry import Process, Service, SharedSettings
 from steelyard.systems.services import certificate, ports
 from steelyard.systems.services.alias import SOCKET_PATH_BYTES, Alias, shortened

@@ -35,10 +35,10 @@ from steelyard.records.schema import Calibration
 from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
+from steelyard.study.declared.value import defaults_of
 from steelyard.study.ending import by_the_clock
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import LoadSpec, ServiceSpec, Study
-from steelyard.study.resolve.settings import defaults_of
 from steelyard.study.timing import (
     CAPACITY_AGREES_WITHIN,
     CAPACITY_RUNS,

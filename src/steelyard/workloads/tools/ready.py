@@ -14,11 +14,10 @@ from steelyard.hosts.site import LOOK_S, Site, filled, look_around
 from steelyard.hosts.undo.actions.command import Command
 from steelyard.study.declared.conditions import holds
 from steelyard.study.declared.placeholders import Value, placeholders
-from steelyard.study.declared.setting import Settings
+from steelyard.study.declared.setting import Settings, Words
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import WorkloadSpec
 from steelyard.study.resolve.entries import COMMAND
-from steelyard.study.service.entry import Words
 from steelyard.study.workload.entry import Workload
 from steelyard.study.workload.placeholders import texts_of
 from steelyard.workloads.tools.values import Values, command_words, tool_values

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from steelyard.hosts.site import filled
 from steelyard.study.declared.placeholders import Value, as_word, chosen_words, fill_known, spliced
-from steelyard.study.declared.setting import Setting, Settings
-from steelyard.study.service.entry import Words
+from steelyard.study.declared.setting import Setting, Settings, Words
 from steelyard.study.service.placeholders import text_of
 from steelyard.study.workload.entry import Workload
 

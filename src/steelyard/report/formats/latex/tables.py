@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.report.formats.latex.text import escaped
-from steelyard.report.tables.table import Table
+from steelyard.report.view import Table
 
 _BROKEN = r">{{\raggedright\arraybackslash}}p{{\dimexpr {share:.3f}\linewidth-2\tabcolsep\relax}}"
 _LINE = 80
