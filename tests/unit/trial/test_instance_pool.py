@@ -47,6 +47,7 @@ class Place:
 
     def __init__(self, context: InstanceContext) -> None:
         self.name = f"{context.spec.name}-{context.instance}"
+        self.label = context.label
 
     def up(self) -> None:
         if Place.refuses:
@@ -132,6 +133,16 @@ def test_systems_that_stay_up_stand_side_by_side_until_all_are_taken_down(
     assert not [line for line in Place.diary if line.startswith("down")]
     lodged.clear()
     assert Place.diary[-2:] == ["down vm-1", "down other-1"]
+
+
+def test_two_shapes_of_one_system_that_stay_up_have_names_of_their_own(
+    lodged: InstancePool,
+) -> None:
+    shapes = [guest(), guest(settings={"nic": "e1000"})]
+    up = [lodged.bring_up(shape, beside=True) for shape in shapes]
+    labels = [cast("Place", place).label for places in up for place in places]
+    assert len(set(labels)) == len(labels) == 2
+    lodged.clear()
 
 
 def test_of_more_or_fewer_instances_only_the_difference_comes_and_goes(

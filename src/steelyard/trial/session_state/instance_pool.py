@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import TypeVar
 
 from steelyard.hosts.host import Host
@@ -32,8 +33,12 @@ LAB = "lab"
 
 @dataclass
 class _System:
-    """The instances of one system that are up, and the folder of each, in their order."""
+    """The instances of one system that are up, and the folder of each, in their order.
 
+    ``name`` is in the name of each: two shapes of one system may be up side by side.
+    """
+
+    name: str
     platforms: list[Platform] = field(default_factory=list)
     folders: list[tuple[str, PendingUndo]] = field(default_factory=list)
 
@@ -75,12 +80,18 @@ class InstancePool:
             if self.network is not None:
                 self.network.up()
             self._stale = False
-        up = self._up.setdefault(shape, _System())
+        up = self._up.setdefault(shape, _System(self._free_name(system.name)))
         self._leave(up, up.platforms[system.instances :])
         numbers = range(len(up.platforms) + 1, system.instances + 1)
         up.platforms += [self._instance(up, system, number) for number in numbers]
         together(lambda platform: platform.up(), up.platforms)
         return list(up.platforms)
+
+    def _free_name(self, name: str) -> str:
+        """The name of a system, with a number behind it where another shape of it has it."""
+        taken = {up.name for up in self._up.values()}
+        numbered = (f"{name}-shape{number}" for number in count(2))
+        return next(each for each in chain([name], numbered) if each not in taken)
 
     def _leave(self, up: _System, surplus: list[Platform]) -> None:
         """Takes down the last instances, with their folders, which were made in their order."""
@@ -125,7 +136,7 @@ class InstancePool:
         self._stale = True
 
     def _instance(self, up: _System, system: SystemSpec, number: int) -> Platform:
-        label = f"steelyard-{self._mark}-{system.name}-{number}"
+        label = f"steelyard-{self._mark}-{up.name}-{number}"
         context = InstanceContext(
             spec=system,
             instance=number,
