@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.browser.conftest import EXAMPLES, PHONE, Open
+from tests.browser.conftest import DESKTOP, EXAMPLES, PHONE, Open
 from tests.browser.looks import (
     accessibility_faults,
     faint_marks,
@@ -79,6 +79,16 @@ def test_the_answer_is_on_the_first_screen(report_of: Report, opened: Open) -> N
         assert box["y"] + box["height"] < viewport["height"]
         shown = page.get_by_role("heading", level=1).inner_text()
         assert said.text in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("example", ["durable-mail", "server-threads", "where-to-serve"])
+def test_a_chart_begins_on_the_first_screen_whatever_the_caveats(
+    report_of: Report, opened: Open, example: str
+) -> None:
+    page = opened(report_of(example), viewport=DESKTOP)
+    box = page.locator(".figures figure").first.bounding_box()
+    assert box is not None
+    assert box["y"] < DESKTOP["height"] - 50
 
 
 def test_every_link_of_a_report_leads_somewhere(report: Path, opened: Open) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.golden.report_findings import attempt_findings, changed, per_condition, verdict
@@ -14,7 +15,7 @@ from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.steadiness.findings import LevelChanges, Steadiness, SteadyFinding
 from steelyard.judge.comparisons.forecast import VisitsForecast
 from steelyard.judge.findings import CalibrationFinding, DifferenceFinding, RunFindings, WarningNote
-from steelyard.judge.kinds.caveats import OneMachine, OrderNotRandom
+from steelyard.judge.kinds.caveats import CleanupIncomplete, OneMachine, OrderNotRandom
 from steelyard.judge.kinds.verdict_notes import (
     CarryOverFound,
     OneConstant,
@@ -23,8 +24,10 @@ from steelyard.judge.kinds.verdict_notes import (
     VisitsDepend,
 )
 from steelyard.plan.model import Cell
+from steelyard.records.events import EnvironmentDifference
 from steelyard.records.warnings import WarningKind
 from steelyard.report.formats.html import render
+from steelyard.report.from_run import stored
 from steelyard.report.page.marks import axis_of, row_drawing
 from steelyard.report.sentences.caveats import MOST_ON_TOP, Weight, caveats, on_top
 from steelyard.report.sentences.evidence import evidence
@@ -33,6 +36,8 @@ from steelyard.report.sentences.trust import State, TrustLine, trust_lines
 from steelyard.report.tables.effects import Mark, effect_rows
 from steelyard.report.tables.shares import NOISE, divided, whole_percents
 
+EXAMPLES = sorted((Path(__file__).parents[3] / "docs" / "examples").rglob("findings.json"))
+MOST_WORDS_OF_A_CAVEAT = 22
 LONG = "latency of the slowest of all operations of a user, 99.9th percentile"
 
 
@@ -223,6 +228,50 @@ def test_at_most_three_caveats_stand_on_the_first_screen_the_gravest() -> None:
     page = render(grave())
     assert f"All {len(found)} caveats" in page
     assert page.count("<h3>May change the verdict (2)</h3>") == 1
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.parent.name)
+def test_the_caveats_of_the_first_screen_are_short_and_of_different_kinds(example: Path) -> None:
+    top = on_top(caveats(stored(example)))
+    assert all(words_in(each.short) <= MOST_WORDS_OF_A_CAVEAT for each in top)
+    assert len({each.kind for each in top}) == len(top)
+
+
+def test_the_whole_sentence_of_a_short_caveat_is_among_all_caveats() -> None:
+    found = caveats(grave())
+    shortened = [each for each in on_top(found) if each.short != each.text]
+    assert shortened
+    page = render(grave())
+    assert all(each.text.split(":")[0] in page for each in shortened)
+
+
+def test_what_other_programs_left_behind_qualifies_no_verdict() -> None:
+    left = EnvironmentDifference(
+        machine="local", kind="folder", name="/var/tmp/x", before=None, after="there"
+    )
+    for pending, weight in ((0, Weight.INFORMS), (2, Weight.QUALIFIES)):
+        note = CleanupIncomplete(count=1, differences=(left,), pending=pending)
+        [found] = caveats(changed(golden("plain"), caveats=(note,)))[:1]
+        assert found.weight is weight
+        assert "local: folder /var/tmp/x is new" in found.text
+
+
+@pytest.mark.parametrize(
+    ("word", "low", "high", "said"),
+    [
+        ("slower", -60.0, -50.0, "beyond the margin"),
+        ("slower", -60.0, -1.0, "reaches into the margin"),
+        ("undecided", -60.0, 20.0, "reaches beyond the margin"),
+        ("equivalent", -1.0, 1.0, "within the margin"),
+    ],
+)
+def test_the_evidence_says_where_the_interval_lies_against_the_margin(
+    word: str, low: float, high: float, said: str
+) -> None:
+    one = verdict(word, (low + high) / 2).model_copy(
+        update={"low_log": math.log1p(low / 100), "high_log": math.log1p(high / 100)}
+    )
+    assert any(said in each for each in evidence(changed(golden("plain"), verdicts=(one,))).rest)
 
 
 def test_a_spread_that_chance_explains_is_no_news() -> None:

@@ -32,7 +32,7 @@ def test_the_words_are_those_of_the_report(case: str) -> None:
     for trust in trust_lines(findings):
         assert any(trust.text in line for line in lines)
     for caveat in on_top(caveats(findings)):
-        assert f"  -  {caveat.text}" in lines
+        assert f"  -  {caveat.short}" in lines
 
 
 @pytest.mark.parametrize("case", CASES)

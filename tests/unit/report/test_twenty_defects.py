@@ -201,7 +201,7 @@ def test_the_first_screen_has_few_words_and_few_caveats(case: str) -> None:
     first = html[html.index("<main") : html.index('id="details"')]
     visible = re.sub(r"<svg.*?</svg>", " ", first, flags=re.DOTALL)
     assert len(re.sub(r"<[^>]+>", " ", visible).split()) < 450
-    top = re.search(r'<ul class="top">(.*?)</ul>', first, re.DOTALL)
+    top = re.search(r'<div class="beside">.*?<ul>(.*?)</ul>', first, re.DOTALL)
     assert top is None or top[1].count("<li>") <= MOST_ON_TOP
 
 

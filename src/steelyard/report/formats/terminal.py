@@ -54,7 +54,7 @@ def _lines(run: RunFindings) -> Iterator[str]:
     )
     found = caveats(run)
     first = on_top(found)
-    yield from _titled("Before relying on it", [f"-  {caveat.text}" for caveat in first])
+    yield from _titled("Before relying on it", [f"-  {caveat.short}" for caveat in first])
     if more := len(found) - len(first):
         yield f"  {counted(more, 'more caveat' if first else 'caveat')} in the report"
 

@@ -7,6 +7,7 @@ here, so that ``text`` knows every kind.
 from __future__ import annotations
 
 from steelyard.report.notes import (
+    briefs,
     caveats,
     checks,
     factors,
@@ -18,9 +19,18 @@ from steelyard.report.notes import (
     verdict,
     warnings,
 )
-from steelyard.report.notes.registry import json_text, text, texts, writes, writes_levels
+from steelyard.report.notes.registry import (
+    brief,
+    json_text,
+    text,
+    texts,
+    writes,
+    writes_levels,
+)
 
 __all__ = [
+    "brief",
+    "briefs",
     "caveats",
     "checks",
     "factors",

@@ -12,6 +12,7 @@ from steelyard.study.labels import Labels
 
 N = TypeVar("N", bound=Note)
 WRITERS: dict[type[Note], Callable[[Any, Labels], str]] = {}
+BRIEFS: dict[type[Note], Callable[[Any], str]] = {}
 
 
 def writes(kind: type[N]) -> Callable[[Callable[[N], str]], Callable[[N], str]]:
@@ -34,6 +35,22 @@ def writes_levels(
         return writer
 
     return register
+
+
+def shortens(kind: type[N]) -> Callable[[Callable[[N], str]], Callable[[N], str]]:
+    """Register the function that writes the short form of one kind."""
+
+    def register(writer: Callable[[N], str]) -> Callable[[N], str]:
+        BRIEFS[kind] = writer
+        return writer
+
+    return register
+
+
+def brief(note: Note, labels: Labels) -> str:
+    """The short form of a note, for the first screen; its sentence where that is short."""
+    found = BRIEFS.get(type(note))
+    return text(note, labels) if found is None else found(note)
 
 
 def text(note: Note, labels: Labels) -> str:

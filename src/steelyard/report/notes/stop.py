@@ -100,15 +100,18 @@ def _cleanup_incomplete(note: CleanupIncomplete) -> str:
         undone = f"{counted(note.pending, 'change')} of this run not undone"
         return f"Clean-up incomplete, {undone}: {count} from before the run: {shown}{more}"
     return (
-        f"Every change of this run was undone; {count} from before it come from other programs, or "
-        f"from one that was measured: {shown}{more}"
+        f"Every change of this run was undone; of other programs, or of one that was measured, "
+        f"{count} from before it: {shown}{more}"
     )
 
 
 def _difference(each: EnvironmentDifference) -> str:
-    was = "absent" if each.before is None else repr(each.before)
-    now = "absent" if each.after is None else repr(each.after)
-    return f"{each.machine}: {each.kind} {each.name} was {was}, is {now}"
+    if each.before is None or each.after is None:
+        now = "is new" if each.before is None else "is gone"
+        value = each.after if each.before is None else each.before
+        said = "" if value == "there" else f" ({value})"
+        return f"{each.machine}: {each.kind} {each.name}{said} {now}"
+    return f"{each.machine}: {each.kind} {each.name} was {each.before}, is {each.after}"
 
 
 @writes(CleanupNotVerified)

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.analyses.steadiness.findings import Steadiness
 from steelyard.judge.comparisons.families import Family
 from steelyard.judge.findings import AttemptFinding, RunFindings, VerdictFinding
 from steelyard.judge.kinds.verdict_notes import (
@@ -38,6 +39,7 @@ _ASSUMPTION = (
     "visit to the next; at unequal spreads the Welch test holds it. Noise that lasts over several "
     "visits and affects one of them alone may be reported as a difference."
 )
+_UNSTEADY = (Steadiness.NEVER, Steadiness.STEADY_LATER)
 _HODGES_LEHMANN = "Hodges-Lehmann ratio"
 _EARLY = "early stops overstate small effects"
 
@@ -93,7 +95,8 @@ def resting_lines(view: View, seed_noun: str = "order seed") -> list[str]:
         lines.append(_aa_control(view.own.aa_control))
     lines += guardrail_lines(judged(view)) + _spread_lines(view) + _memory_lines(view)
     lines += resolution_lines(view.own.resolution) + covariate_lines(view.own.covariates)
-    return lines + length_lines(view.own.lengths)
+    steady = not any(each.state in _UNSTEADY for each in view.own.steadiness)
+    return lines + length_lines(view.own.lengths, steady=steady)
 
 
 def _span_lines(view: View) -> list[str]:

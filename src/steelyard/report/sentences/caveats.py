@@ -39,11 +39,21 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Caveat:
-    """``told``: one of the lines on trust says it as well."""
+    """``told``: one of the lines on trust says it as well. ``brief`` is for the first screen.
+
+    Of several of one ``kind`` the first screen has the first.
+    """
 
     weight: Weight
     text: str
     told: bool = False
+    brief: str = ""
+    kind: str = ""
+
+    @property
+    def short(self) -> str:
+        """What the first screen says."""
+        return self.brief or self.text
 
 
 _GRAVE = (
@@ -112,8 +122,11 @@ def caveats(run: RunFindings) -> list[Caveat]:
 
 def on_top(found: list[Caveat]) -> list[Caveat]:
     """The few that stand beside the answer: the gravest of those that nothing there says yet."""
-    news = [c for c in found if c.weight <= Weight.QUALIFIES and not c.told]
-    return news[:MOST_ON_TOP]
+    news: dict[str, Caveat] = {}
+    for each in found:
+        if each.weight <= Weight.QUALIFIES and not each.told:
+            news.setdefault(each.kind or each.text, each)
+    return list(news.values())[:MOST_ON_TOP]
 
 
 def weight_of(note: Note) -> Weight:
@@ -121,6 +134,8 @@ def weight_of(note: Note) -> Weight:
     if isinstance(note, of_verdicts.SpreadsDiffer):
         chance = note.chance is not None and note.chance >= _NO_NEWS_FROM
         return Weight.INFORMS if chance else Weight.QUALIFIES
+    if isinstance(note, of_runs.CleanupIncomplete) and not note.pending:
+        return Weight.INFORMS
     if isinstance(note, _GRAVE):
         return Weight.GRAVE
     if isinstance(note, _BOUNDS):
@@ -130,8 +145,9 @@ def weight_of(note: Note) -> Weight:
 
 def _of_note(note: Note, run: RunFindings, heading: str | None = None) -> Caveat:
     before = "" if heading is None else f"{heading}: "
-    text = f"{before}{notes.text(note, run.labels)}."
-    return Caveat(weight_of(note), text, told=isinstance(note, _ON_TRUST))
+    text, brief = (f"{before}{of(note, run.labels)}." for of in (notes.text, notes.brief))
+    told = isinstance(note, _ON_TRUST)
+    return Caveat(weight_of(note), text, told, brief, note.kind)
 
 
 def _of_workload(view: View) -> list[Caveat]:
@@ -142,10 +158,14 @@ def _of_workload(view: View) -> list[Caveat]:
     ]
     found += [Caveat(Weight.GRAVE, view.titled(line)) for line in missing_lines(view)]
     rests_on_welch = False
-    for note, pair, text, places in reason_texts(view):
-        told = isinstance(note, _ON_TRUST)
-        where = _places(places)
-        found.append(Caveat(weight_of(note), view.titled(f"{pair}, {where}: {text}."), told))
+    found_pairs = reason_texts(view)
+    single = len({pair for _, pair, _, _ in found_pairs}) == 1
+    for note, pair, text, places in found_pairs:
+        told, where = isinstance(note, _ON_TRUST), _places(places)
+        whole = view.titled(f"{pair}, {where}: {text}.")
+        place = f"{where[0].upper()}{where[1:]}" if single else f"{pair}, {where}"
+        short = view.titled(f"{place}: {notes.brief(note, view.run.labels)}.")
+        found.append(Caveat(weight_of(note), whole, told, short, note.kind))
         rests_on_welch = rests_on_welch or isinstance(note, of_verdicts.SpreadsDiffer)
     return found + ([Caveat(Weight.INFORMS, WELCH_TEST)] if rests_on_welch else [])
 

@@ -24,6 +24,7 @@ from steelyard.report.sentences.verdict import (
     when_decided,
 )
 from steelyard.report.view import View, views
+from steelyard.report.vocabulary import DECIDED
 
 _STOPPED = {
     "decided": "stopped because decided",
@@ -97,7 +98,10 @@ def _margin(verdict: VerdictFinding, view: View) -> str:
         return f"a difference, and within the margin of {ends}"
     beyond = _is_beyond(low, high, margin)
     if not beyond:
-        return f"margin {ends}"
+        if verdict.word in DECIDED:
+            return f"reaches into the margin of {ends}"
+        outside = low is None or high is None or low < -margin or high > margin
+        return f"reaches beyond the margin of {ends}" if outside else f"margin {ends}"
     parts = [v for v in judged(view) if v.conditions is not None and v.other == verdict.other]
     everywhere = parts and all(_is_beyond(v.low_log, v.high_log, margin) for v in parts)
     return f"beyond the margin of {ends}" + (" at every condition" if everywhere else "")

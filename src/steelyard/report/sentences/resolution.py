@@ -86,11 +86,13 @@ def _between(between_log: float) -> str:
     return f"noise {percent(between_log)} between visits"
 
 
-def length_lines(found: LengthFinding | None) -> list[str]:
+def length_lines(found: LengthFinding | None, *, steady: bool = True) -> list[str]:
     """What another window would save, and several trials after each reset; nothing that is less
     than a fifth of the time.
+
+    No shorter window where throughput is not ``steady`` in the one that there is.
     """
-    if found is None:
+    if found is None or (not steady and found.best_window_s < found.window_s):
         return []
     return [*_window_lines(found), *_trials_lines(found)]
 
