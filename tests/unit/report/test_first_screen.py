@@ -245,7 +245,7 @@ def test_the_whole_sentence_of_a_short_caveat_is_among_all_caveats() -> None:
     assert all(each.text.split(":")[0] in page for each in shortened)
 
 
-def test_what_other_programs_left_behind_qualifies_no_verdict() -> None:
+def test_differences_made_by_other_programs_qualify_no_verdict() -> None:
     left = EnvironmentDifference(
         machine="local", kind="folder", name="/var/tmp/x", before=None, after="there"
     )
