@@ -274,6 +274,15 @@ def test_the_evidence_says_where_the_interval_lies_against_the_margin(
     assert any(said in each for each in evidence(changed(golden("plain"), verdicts=(one,))).rest)
 
 
+def test_of_one_system_under_two_names_the_least_difference_that_would_show_is_said() -> None:
+    one = verdict("undecided", 0.0).model_copy(update={"low_log": -0.105, "high_log": 0.1})
+    twice = changed(golden("plain"), verdicts=(one,)).model_copy(update={"differences": ()})
+    assert any("differences from about 11.1 % on" in each for each in evidence(twice).rest)
+    declared = changed(golden("plain"), verdicts=(one,))
+    assert declared.differences[0].declared
+    assert not any("would show" in each for each in evidence(declared).rest)
+
+
 def test_a_spread_that_chance_explains_is_no_news() -> None:
     by_chance = SpreadsDiffer(ratio=2.4, chance=0.36, visits_baseline=6, visits_other=6)
     run = changed(golden("decided"), verdicts=(verdict("slower", -40.0, notes=(by_chance,)),))

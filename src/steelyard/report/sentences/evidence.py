@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -80,6 +81,7 @@ def _of_one(verdict: VerdictFinding, view: View) -> Evidence:
     judged_at_all = shown.estimate_log is not None and shown.word is not VerdictWord.NOT_JUDGED
     ends = f"{percent(interval_level(shown))} CI {signed_ends(shown)}" if judged_at_all else ""
     rest = [_margin(shown, view) if judged_at_all else verdict_reason(shown)]
+    rest += _resolved(shown, view)
     rest.append(f"n = {visits_words(shown)}")
     rest.append(_stopped(view.run))
     if shown.withheld is not None:
@@ -105,6 +107,16 @@ def _margin(verdict: VerdictFinding, view: View) -> str:
     parts = [v for v in judged(view) if v.conditions is not None and v.other == verdict.other]
     everywhere = parts and all(_is_beyond(v.low_log, v.high_log, margin) for v in parts)
     return f"beyond the margin of {ends}" + (" at every condition" if everywhere else "")
+
+
+def _resolved(verdict: VerdictFinding, view: View) -> Iterator[str]:
+    """Of one system under two names: which differences so many visits show on this machine."""
+    low, high = ends_of(verdict)
+    if any(each.declared for each in view.run.differences) or low is None or high is None:
+        return
+    if low < 0 < high and verdict.estimate_log is not None:
+        least = percent(math.expm1(max(-low, high)))
+        yield f"the systems are declared alike: differences from about {least} on would show"
 
 
 def _is_beyond(low: float | None, high: float | None, margin: float) -> bool:
