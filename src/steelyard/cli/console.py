@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 MESSAGES_PAGE = "docs/reference/messages.md"
+_PAGE = re.compile(r"\bdocs/(?=(?:reference|guide|concepts|methods)/[\w-]+\.md)")
+_PACKAGE = Path(__file__).parents[1]
 MOST_COMPLAINTS = 50
 """Of one file; the first ones are often the cause of the rest."""
 
@@ -47,7 +50,7 @@ def print_error(error: SteelyardError) -> None:
     _print("[bold red]error:[/] ", error.message)
     if error.hint:
         _hint(error.hint)
-    stderr().print(f"[dim]more: {MESSAGES_PAGE}#{error.slug}[/]")
+    stderr().print(f"[dim]more: {with_places(MESSAGES_PAGE)}#{error.slug}[/]")
 
 
 def print_notice(notice: Complaint) -> None:
@@ -58,7 +61,7 @@ def print_notice(notice: Complaint) -> None:
 
 
 def _hint(text: str) -> None:
-    _print("  [cyan]hint:[/] ", text)
+    _print("  [cyan]hint:[/] ", with_places(text))
 
 
 def _print(marked: str, text: str) -> None:
@@ -66,6 +69,12 @@ def _print(marked: str, text: str) -> None:
     from rich.markup import escape
 
     stderr().print(f"{marked}{escape(visible(text))}")
+
+
+def with_places(text: str, package: Path = _PACKAGE) -> str:
+    """Pages of the documentation by where they are: a wheel brings them, a checkout has them."""
+    brought = package / "docs"
+    return _PAGE.sub(f"{brought}/", text) if brought.is_dir() else text
 
 
 def shown(path: Path) -> str:

@@ -14,7 +14,7 @@ import typer
 
 RESULTS = Path("results")
 FORMAT_NAMES = (
-    "html", "md", "tex", "pdf", "csv", "junit", "openmetrics", "json",
+    "html", "md", "tex", "pdf", "csv", "junit", "openmetrics", "bmf", "benchfmt", "action", "json",
 )  # fmt: skip
 """Those of ``report/formats/registry.py``, which is slow to load."""
 

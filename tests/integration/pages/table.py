@@ -209,8 +209,9 @@ README_COMMANDS: dict[str, str | None] = {
     "steelyard run STUDY": "steelyard run my-study --seed 1 --format json",
     "steelyard resume RUN": f"steelyard resume {RUNS} --format json",
     "steelyard restore RUN": f"steelyard restore {RUNS}",
-    "steelyard report RUN --format html,md,tex,pdf,csv,junit,openmetrics,json": (
-        f"steelyard report {RUNS} --format html,md,tex,csv,junit,openmetrics,json"
+    "steelyard report RUN --format html,md,tex,pdf,csv,junit,json": (
+        f"steelyard report {RUNS} --format html,md,tex,csv,junit,openmetrics,bmf,benchfmt,action,"
+        "json"
     ),  # pdf needs pdflatex: tests/unit/report/test_article.py
     "steelyard compare RUN RUN": f"steelyard compare {RUNS} {RUNS}",
     "steelyard serve RESULTS": None,  # until Ctrl-C: tests/integration/test_serve.py

@@ -81,7 +81,15 @@ def read(page: str) -> _Read:
 def test_every_form_is_tried(written: dict[str, str]) -> None:
     assert {*written, "pdf"} == set(FORMATS)
     tried = {"html", "md", "tex", "csv", "junit", "openmetrics", "json"}
+    tried |= {"bmf", "benchfmt", "action"}
     assert set(written) == tried, "a new form needs its test below"
+
+
+def test_the_forms_of_other_tools_stay_whole(written: dict[str, str]) -> None:
+    assert json.loads(written["bmf"])
+    assert isinstance(json.loads(written["action"]), list)
+    for line in written["benchfmt"].splitlines():
+        assert re.fullmatch(r"(study|run): .*|Benchmark\S+ 1 \S+ \S+|", line)
 
 
 @pytest.mark.parametrize("form", ["html", "md"])

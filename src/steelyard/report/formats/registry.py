@@ -14,6 +14,7 @@ from steelyard.report.formats.junit import junit_text
 from steelyard.report.formats.latex.pdf import compiled, missing_program
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.formats.openmetrics import openmetrics_text
+from steelyard.report.formats.other_tools import BETTER, action_text, benchfmt_text, bmf_text
 from steelyard.report.notes import json_text
 
 ARTICLE = "article"
@@ -92,6 +93,13 @@ FORMATS: dict[str, Format] = {
                     lambda run, _: junit_text(run)),
     "openmetrics": Format("openmetrics", "metrics.txt", "medians, effects, verdicts for monitoring",
                           lambda run, _: openmetrics_text(run)),
+    "bmf": Format("bmf", "bmf.json", "medians for Bencher, in its Metric Format",
+                  lambda run, _: bmf_text(run)),
+    "benchfmt": Format("benchfmt", "benchfmt.txt", "every value for benchstat",
+                       lambda run, _: benchfmt_text(run)),
+    "action": Format("action", "smaller-is-better.json", "medians for github-action-benchmark",
+                     lambda run, _: {f"{size}-is-better.json": action_text(run, better)
+                                     for size, better in BETTER.items()}),
     "json": Format("json", "findings.json", "the findings as computed, for programs",
                    lambda run, _: json_text(run, run.labels) + "\n"),
 }  # fmt: skip
