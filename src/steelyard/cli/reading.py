@@ -10,6 +10,7 @@ from shutil import get_terminal_size
 import typer
 
 from steelyard.cli.console import say, tell
+from steelyard.errors import HostError
 from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import Run
 from steelyard.report.anonymous import anonymous
@@ -46,12 +47,33 @@ def write(
     """Writes the report in these formats, and what a page links to, into ``folder`` or the run's.
 
     The paths are those of the formats.
+
+    Raises:
+        HostError: the disk is full, or the folder cannot be written to.
     """
     own = folder is None
     written = dict.fromkeys((*formats, *(BESIDE_A_PAGE if "html" in formats else ())))
     to = folder or run.report_path
-    paths = write_report(findings, to, tuple(written), beside_records=own)
-    return paths[: len(formats)]
+    return write_into(to, findings, tuple(written), own=own)[: len(formats)]
+
+
+def write_into(
+    folder: Path, findings: RunFindings, formats: tuple[str, ...], *, own: bool
+) -> list[Path]:
+    """Writes the report into a folder, which is the run's ``own`` beside its records or another.
+
+    Raises:
+        HostError: the disk is full, or the folder cannot be written to.
+    """
+    try:
+        return write_report(findings, folder, formats, beside_records=own)
+    except OSError as error:
+        raise HostError(
+            f"cannot write the report into {folder}: {error.strerror}",
+            hint="what was measured is kept: make room and run `steelyard report`, or name a "
+            "folder that you may write to with --to",
+            slug="cannot-write",
+        ) from error
 
 
 def for_publication(run: Run, findings: RunFindings) -> RunFindings:

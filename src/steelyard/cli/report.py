@@ -12,7 +12,6 @@ import typer
 
 from steelyard.cli.console import say, shown
 from steelyard.cli.options import FormatOption
-from steelyard.errors import HostError
 
 
 def report(
@@ -44,9 +43,8 @@ def report(
     ] = False,
 ) -> None:
     """Write the report of a run again and print its verdicts."""
-    from steelyard.cli.reading import chosen_formats, for_publication, print_answer
+    from steelyard.cli.reading import chosen_formats, for_publication, print_answer, write_into
     from steelyard.records.archive import open_run
-    from steelyard.report.formats.registry import write_report
     from steelyard.report.from_run import find, stored
 
     chosen = chosen_formats(formats)
@@ -59,16 +57,7 @@ def report(
     if run is not None and anonymous:
         findings = for_publication(run, findings)
     folder = to or (path.parent if run is None else run.report_path)
-    try:
-        paths = write_report(
-            findings, folder, chosen, beside_records=run is not None and to is None
-        )
-    except OSError as error:
-        raise HostError(
-            f"cannot write the report into {folder}: {error.strerror}",
-            hint="make room, or name a folder that you may write to with --to",
-            slug="cannot-write",
-        ) from error
+    paths = write_into(folder, findings, chosen, own=run is not None and to is None)
     print_answer(findings, [shown(written) for written in paths], None)
 
 

@@ -29,6 +29,7 @@ from steelyard.engine.patience import Patience, PatienceLost
 from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockExchange, ClockOffset
 from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.secrets import with_secrets, without_secrets
 from steelyard.hosts.transport import Way, here
 
 _BYE_TIMEOUT_S = 5.0
@@ -275,7 +276,7 @@ class Host:
 
     def start_load(self, job: dict[str, Any]) -> Future[dict[str, Any]]:
         """Starts a load job; :func:`read_load` reads what comes of it."""
-        return self._agent.submit("load", job=job)
+        return self._agent.submit("load", job=with_secrets(job))
 
     def cancel_load(self) -> None:
         self._agent.ask("cancel_load")
@@ -331,14 +332,14 @@ def read_ran(document: dict[str, Any]) -> Ran:
 
 
 def read_load(document: dict[str, Any]) -> LoadAnswer:
-    """A load job's answer, as read and as it came.
+    """A load job's answer, as read, and as it came but for passwords.
 
     Raises:
         SystemFailure: ``engine_unfit``: an engine of another version wrote it, as with a kind of
             warning that is unknown here.
     """
     try:
-        return LoadAnswer(LoadResult.model_validate(document), document)
+        return LoadAnswer(LoadResult.model_validate(document), without_secrets(document))
     except ValidationError as error:
         raise SystemFailure(
             "engine_unfit",

@@ -227,7 +227,7 @@ def create_run(
         for path, text in (own or {}).items():
             (new / path).parent.mkdir(exist_ok=True)
             write_file(new / path, text.encode())
-        (new / "trials").mkdir()
+        (new / "trials").mkdir(mode=0o700)
         sync_folder(new / "trials")
     return Run(folder)
 

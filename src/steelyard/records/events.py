@@ -106,7 +106,8 @@ class EnvironmentDifference(Frozen):
 class EnvironmentCompared(_Event):
     """The machines were listed again and compared after the session's changes were undone.
 
-    ``differences`` are the first 50 of ``count`` that the run may have caused. Of machines in
+    ``differences`` are the first 50 of ``count`` that the run may have caused, ``others`` the
+    first 50 of what others did meanwhile: nothing that the run planned names it. Of machines in
     ``forced_stop`` nothing is known, because the user forced the run to end.
     """
 
@@ -114,6 +115,7 @@ class EnvironmentCompared(_Event):
     machines: tuple[str, ...]
     count: int
     differences: tuple[EnvironmentDifference, ...] = ()
+    others: tuple[EnvironmentDifference, ...] = ()
     not_listed: dict[str, str]
     forced_stop: tuple[str, ...] = ()
 

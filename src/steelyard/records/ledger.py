@@ -52,7 +52,7 @@ class Ledger:
     def __init__(self, path: Path, recorded: Callable[[Event], None] = lambda _: None) -> None:
         self._path = path
         self._recorded = recorded
-        self._file = os.open(path, _OPEN, 0o644)
+        self._file = os.open(path, _OPEN, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

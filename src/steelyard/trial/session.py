@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import steelyard
 from steelyard.errors import HostError, RecordError
 from steelyard.hosts.lease import Busy
+from steelyard.hosts.secrets import refuse_missing_secrets
 from steelyard.judge.kinds.caveats import SystemFutility
 from steelyard.judge.stopping.elimination import (
     NO_SYSTEMS,
@@ -68,6 +69,7 @@ def run_session(
         RecordError: another controller has the run, or it was recorded for another study.
     """
     refuse_foreign_run(run.path)
+    refuse_missing_secrets(study)
     plan = run.plan()
     _refuse_changed_study(study, plan, run)
     _refuse_other_version(run)

@@ -20,6 +20,7 @@ from steelyard.cli.session.stream import EventStream
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import ExitCode
 from steelyard.hosts.lease import Busy
+from steelyard.hosts.secrets import refuse_missing_secrets
 from steelyard.judge.analyses.planning.reachable import reaches
 from steelyard.judge.findings import RunFindings, WorkloadFindings
 from steelyard.plan.words import plan_lines
@@ -71,6 +72,7 @@ class Wanted:
 def begun(path: Path, variant: str | None, seed: int | None, results: Path, wanted: Wanted) -> int:
     """A new run of a study; the exit code."""
     study, planned = plan_study(path, variant, seed)
+    refuse_missing_secrets(study)
     check_version(find_engine())
     for line in () if wanted.quiet else plan_lines(study, planned, reaches(study, planned)):
         tell(line)

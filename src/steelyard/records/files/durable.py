@@ -31,8 +31,9 @@ def make_folders(folder: Path) -> None:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Writes and syncs a file inside a folder that no one else sees yet."""
+    """Writes and syncs a file inside a folder that no one else sees yet; its owner's alone."""
     with path.open("xb") as file:
+        os.fchmod(file.fileno(), 0o600)
         file.write(data)
         file.flush()
         os.fsync(file.fileno())

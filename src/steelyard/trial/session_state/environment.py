@@ -7,7 +7,6 @@ that the report can say whether the machines were restored.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator
 
 from steelyard.engine.agent import AgentRefusal
@@ -15,6 +14,7 @@ from steelyard.errors import SteelyardError
 from steelyard.hosts.environment import Difference, Environment, differences, snapshot
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.undo.ours import RunFolders
 from steelyard.records.archive import Run
 from steelyard.records.events import (
     EnvironmentCompared,
@@ -23,9 +23,9 @@ from steelyard.records.events import (
 )
 from steelyard.records.files.durable import file_appears, make_folders
 from steelyard.records.ledger import Ledger
+from steelyard.trial.session_state.attribution import Attribution
 
 _MOST_RECORDED = 50
-_MARK = re.compile(r"steelyard-([0-9a-f]{8})\b")
 
 
 class EnvironmentSnapshots:
@@ -33,6 +33,7 @@ class EnvironmentSnapshots:
 
     def __init__(self, run: Run, ledger: Ledger, mark: str) -> None:
         self._ledger = ledger
+        self._folders = RunFolders(run.path)
         self._mark = mark
         self._folder = run.path / "environment"
         self._session = 1 + max(self._numbers(), default=0)
@@ -59,29 +60,29 @@ class EnvironmentSnapshots:
         after: dict[str, Environment] = {}
         not_listed: dict[str, str] = {}
         ours: list[EnvironmentDifference] = []
+        others: list[EnvironmentDifference] = []
+        attribution = Attribution(self._folders, self._ledger.events())
         for name, before in {}.items() if hurried else self._before.items():
             try:
                 after[name] = snapshot(open_machine(name), self._mark)
             except (AgentRefusal, SteelyardError, SystemFailure) as error:
                 not_listed[name] = str(error)
                 continue
-            found = differences(before, after[name])
-            ours += [_recorded(name, each) for each in found if self._may_be_ours(each)]
+            for each in differences(before, after[name]):
+                if each.reason is None:
+                    suspected = ours if attribution.may_be_ours(each) else others
+                    suspected.append(_recorded(name, each))
         self._keep("after", after)
         self._ledger.append(
             EnvironmentCompared(
                 machines=tuple(after),
                 count=len(ours),
                 differences=tuple(ours[:_MOST_RECORDED]),
+                others=tuple(others[:_MOST_RECORDED]),
                 not_listed=not_listed,
                 forced_stop=tuple(self._before) if hurried else (),
             )
         )
-
-    def _may_be_ours(self, difference: Difference) -> bool:
-        """Whether it does not change by itself and has no mark of another run on the machine."""
-        marks = set(_MARK.findall(str(difference)))
-        return difference.reason is None and (not marks or self._mark in marks)
 
     def _keep(self, when: str, seen: dict[str, Environment]) -> None:
         make_folders(self._folder)
