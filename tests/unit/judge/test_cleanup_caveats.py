@@ -45,7 +45,7 @@ def test_differences_are_counted_and_the_first_named() -> None:
     assert isinstance(found, CleanupIncomplete)
     assert (found.count, [each.name for each in found.differences]) == (4, ["/a", "/b", "/c"])
     assert notes.text(found, Labels()).endswith(
-        "local: mount /c was absent, is '/dev/x'; and 1 more, see the ledger"
+        "local: mount /c (/dev/x) is new; and 1 more, see the ledger"
     )
 
 

@@ -6,6 +6,7 @@ from tests.golden.report_findings import changed
 from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.comparisons.forecast import VisitsForecast
 from steelyard.judge.findings import BottleneckNote, DecidingLook, RunFindings, VerdictFinding
 from steelyard.judge.kinds.verdict_notes import (
@@ -23,6 +24,7 @@ from steelyard.report.sentences.answer import (
     exploratory_lines,
 )
 from steelyard.report.sentences.assumptions import bottleneck_rows
+from steelyard.report.sentences.claims import claim_line
 from steelyard.report.sentences.interim import progress_words
 from steelyard.report.sentences.verdict import condition_sentence, more_visits, verdict_sentence
 from steelyard.report.view import views
@@ -304,6 +306,34 @@ def test_where_all_visits_deny_the_verdict_the_look_that_decided_comes_first() -
     assert text.index("39") < text.index("9.5")
     turned = update | {"estimate_log": 0.2, "low_log": 0.1, "high_log": 0.3}
     assert "contradict it" in str(verdict_sentence(verdict.model_copy(update=turned), view))
+
+
+def test_where_the_last_look_decided_its_own_interval_is_not_said_to_be_of_other_visits() -> None:
+    view = views(golden("decided"))[0]
+    verdict = next(v for v in view.own.verdicts if v.word is VerdictWord.SLOWER)
+    then = DecidingLook(
+        n_baseline=verdict.n_baseline, n_other=verdict.n_other,
+        estimate_log=-0.1, low_log=-0.2, high_log=-0.01,
+    )  # fmt: skip
+    update = {"deciding_look": then, "estimate_log": -0.1, "low_log": -0.3, "high_log": 0.1}
+    text = str(verdict_sentence(verdict.model_copy(update=update), view))
+    assert "the last alone would leave it open" in text
+    assert "; all " not in text
+
+
+@pytest.mark.parametrize(("decided_at", "said"), [(9, "decided after 9"), (12, "the last alone")])
+def test_a_supported_claim_says_when_it_was_decided_where_its_interval_leaves_it_open(
+    decided_at: int, said: str
+) -> None:
+    view = views(golden("claims"))[0]
+    claim = next(each for each in view.own.claims if each.id == "near")
+    [part] = claim.parts
+    decided = {"word": ClaimWord.SUPPORTED, "decided_at": decided_at}
+    open_now = part.model_copy(update=decided | {"low_log": -1.0, "high_log": 1.0})
+    changed_claim = claim.model_copy(update={"word": ClaimWord.SUPPORTED, "parts": (open_now,)})
+    assert said in claim_line(changed_claim, view)
+    held = part.model_copy(update=decided | {"low_log": -0.001, "high_log": 0.001})
+    assert said not in claim_line(changed_claim.model_copy(update={"parts": (held,)}), view)
 
 
 def test_a_verdict_whose_estimate_later_visits_took_keeps_the_direction_that_it_had() -> None:

@@ -92,7 +92,22 @@ def _part(part: ClaimPartFinding, response: ResponseFinding) -> str:
     if part.estimate_log is None:
         return f"{count}{reasons}"
     size = signed_effect(part.estimate_log, beside=(part.low_log, part.high_log))
-    return f"{size}, {part_ends(part, response)}, {count}{reasons}"
+    return f"{size}, {part_ends(part, response)}, {count}{_since(part)}{reasons}"
+
+
+def _since(part: ClaimPartFinding) -> str:
+    """When it was decided, where the interval of all visits no longer says so."""
+    if part.decided_at is None or part.word is not ClaimWord.SUPPORTED:
+        return ""
+    low, high = part.claimed_low_log, part.claimed_high_log
+    below = low is not None and (part.low_log is None or part.low_log < low)
+    above = high is not None and (part.high_log is None or part.high_log > high)
+    all_visits = part.n_subject + part.n_other
+    if not (below or above):
+        return ""
+    if part.decided_at >= all_visits:
+        return "; decided by all looks together, the last alone would leave it open"
+    return f"; decided after {counted(part.decided_at, 'visit')}, and all of them leave it open"
 
 
 def part_ends(part: ClaimPartFinding, response: ResponseFinding) -> str:

@@ -115,14 +115,23 @@ def when_decided(verdict: VerdictFinding) -> VerdictFinding:
 
 
 def _later(verdict: VerdictFinding, response: ResponseFinding) -> str:
-    """The size by all visits beside that of the look that decided."""
-    if verdict.deciding_look is None:
+    """The size by all visits beside that of the look that decided.
+
+    A word is decided by all looks together; where the last one decided, its interval alone may
+    leave the word open.
+    """
+    then = verdict.deciding_look
+    if then is None:
         return ""
     count = counted(verdict.n_baseline + verdict.n_other, "visit")
     if verdict.estimate_log is None:
         return f"; of all {count}: not judged"
     size = signed_effect(verdict.estimate_log, beside=ends_of(verdict))
     ends = interval_words(verdict, response)
+    if (then.n_baseline, then.n_other) == (verdict.n_baseline, verdict.n_other):
+        return (
+            f"; decided by all looks together, the last alone would {_as_of_all(verdict)}: {ends}"
+        )
     return f"; all {count} {_as_of_all(verdict)}: {size}, {ends}"
 
 

@@ -27,7 +27,8 @@ class ClaimPartFinding(Frozen):
     """One subject of a claim against its other system.
 
     ``claimed_low_log`` and ``claimed_high_log`` bound the ratio that is claimed; ``None`` where
-    the claim sets no bound. The interval holds at any stop, with those of all other parts.
+    the claim sets no bound. The interval is of all visits and holds at any stop, with those of all
+    other parts; ``decided_at`` counts the visits of both by which the word was decided.
     """
 
     subject: str
@@ -41,6 +42,7 @@ class ClaimPartFinding(Frozen):
     interval_level: float
     n_subject: int
     n_other: int
+    decided_at: int | None = None
     notes: tuple[VerdictNote, ...] = ()
 
 

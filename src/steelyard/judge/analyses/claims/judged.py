@@ -29,7 +29,7 @@ from steelyard.study.workload_study import WorkloadStudy
 
 @dataclass(frozen=True)
 class JudgedPart:
-    """A part with its word; ``sign`` makes larger better."""
+    """A part with its word and the visits that decided it; ``sign`` makes larger better."""
 
     part: Part
     series: Series
@@ -37,6 +37,7 @@ class JudgedPart:
     word: ClaimWord
     why: VerdictNote | None
     sign: int
+    decided_at: int | None = None
 
 
 def judge_part(claim: Bounded, part: Part, readings: Readings, margin_log: float) -> JudgedPart:
@@ -50,17 +51,23 @@ def judge_part(claim: Bounded, part: Part, readings: Readings, margin_log: float
         return JudgedPart(part, series, None, ClaimWord.UNDECIDED, too_few, sign)
     tests = readings.tests(series, part.pair)
     low, high = (part.low, part.high) if sign > 0 else (-part.high, -part.low)
-    word = _word(tests, low, high, margin_log, claim.rate)
+    word, look = _word(tests, low, high, margin_log, claim.rate)
     why = None
     if word is not ClaimWord.UNDECIDED:
         why = too_short(claim.span_s, series.visits, readings) or unreliable(
             part.pair, series, readings, margin_log
         )
-    return JudgedPart(part, series, tests, ClaimWord.UNDECIDED if why else word, why, sign)
+    if why is not None:
+        return JudgedPart(part, series, tests, ClaimWord.UNDECIDED, why, sign)
+    return JudgedPart(part, series, tests, word, None, sign, look)
 
 
-def _word(tests: Inference, low: float, high: float, margin_log: float, rate: float) -> ClaimWord:
-    """Supported when all outside the range is out, contradicted when all inside and beyond is.
+def _word(
+    tests: Inference, low: float, high: float, margin_log: float, rate: float
+) -> tuple[ClaimWord, int | None]:
+    """The word, and by how many visits it was decided.
+
+    Supported when all outside the range is out, contradicted when all inside and beyond is.
 
     A claim is true or false, so only one of the two can be wrong: each has the whole rate. Of a
     range with two ends, either may be passed, and each has half.
@@ -70,17 +77,17 @@ def _word(tests: Inference, low: float, high: float, margin_log: float, rate: fl
         tests.excluded(low, margin_log, rate) if math.isfinite(low) else 0,
         mirrored.excluded(-high, margin_log, rate) if math.isfinite(high) else 0,
     ]
-    if None not in inside:
-        return ClaimWord.SUPPORTED
+    known = [look for look in inside if look is not None]
+    if len(known) == len(inside):
+        return ClaimWord.SUPPORTED, max(known)
     two_ends = math.isfinite(low) and math.isfinite(high)
     each = rate / 2 if two_ends else rate
     outside = [
         mirrored.excluded(-low, margin_log, each) if math.isfinite(low) else None,
         tests.excluded(high, margin_log, each) if math.isfinite(high) else None,
     ]
-    if any(look is not None for look in outside):
-        return ClaimWord.CONTRADICTED
-    return ClaimWord.UNDECIDED
+    passed = [look for look in outside if look is not None]
+    return (ClaimWord.CONTRADICTED, min(passed)) if passed else (ClaimWord.UNDECIDED, None)
 
 
 def word_of(parts: Sequence[JudgedPart] | Sequence[ClaimPartFinding]) -> ClaimWord:
@@ -149,6 +156,7 @@ def _part_finding(claim: Bounded, judged: JudgedPart, margin_log: float) -> Clai
         interval_level=1 - 2 * claim.rate,
         n_subject=series.n_other,
         n_other=series.n_baseline,
+        decided_at=judged.decided_at,
         notes=() if judged.why is None else (judged.why,),
         **_ends(judged, margin_log, claim.rate),
     )
