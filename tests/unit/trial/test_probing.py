@@ -11,7 +11,7 @@ from tests.unit.trial.conftest import latency, load_document
 from steelyard.engine.messages import LoadResult
 from steelyard.records.missing import Quoted, Reason, TooFewTimes, TurnedAway
 from steelyard.records.schema import Measured
-from steelyard.trial.drive.latency_probe import probe_warnings, without_unsent
+from steelyard.trial.observe.collect import probe_warnings, without_unsent
 from steelyard.trial.observe.responses import Seen, measure_responses
 
 Make = Callable[..., Seen]

@@ -34,8 +34,8 @@ from steelyard.trial.attempt.failed_operations import failures_of
 from steelyard.trial.attempt.gates import service_warnings
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.timeline import Timeline
-from steelyard.trial.drive.sampling import Sampled
 from steelyard.trial.observe.disturbances import Incidents
+from steelyard.trial.observe.window import Sampled
 from steelyard.trial.session_state.context import SessionContext
 
 IDLE = "idle"

@@ -11,16 +11,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from steelyard.engine.agent import AgentRefusal
-from steelyard.engine.messages import LoadResult
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, read_load
 from steelyard.records.missing import Quoted
-from steelyard.records.warnings import TrialWarning, WarningKind
-from steelyard.trial.attempt.gates import generator_figures
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.drive.drivers import left_s
 
-_ENDED_ON_REQUEST = WarningKind.CANCELLED
 _ANSWERED_S = 30.0
 
 
@@ -60,23 +56,3 @@ class ProbeDrive:
         """Ends it early; nothing if it has ended."""
         if not self.prober.lost and not self._answer.done():
             self.prober.cancel_load()
-
-
-def without_unsent(probe: LoadResult) -> LoadResult:
-    """What a probe saw that was ended with its load: what was due just then is no failure."""
-    counts = probe.counts
-    due = {"intended": counts.intended - counts.unsent, "unsent": 0}
-    return probe.model_copy(update={"counts": counts.model_copy(update=due)})
-
-
-def probe_warnings(probe: LoadResult, *, open_ended: bool) -> list[TrialWarning]:
-    """The generator's warnings about the probe. None makes a trial invalid: the load counts."""
-    usual = {_ENDED_ON_REQUEST} if open_ended else frozenset[WarningKind]()
-    return [
-        TrialWarning(
-            kind=WarningKind.PROBE_SUSPECT,
-            figures={"warning": each.kind, **generator_figures(each)},
-        )
-        for each in probe.verdict.warnings
-        if each.kind not in usual
-    ]

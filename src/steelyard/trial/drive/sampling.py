@@ -15,7 +15,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.host import Host
 from steelyard.systems.platform import Costs
-from steelyard.trial.observe.window import WindowSamples, samples_frame
+from steelyard.trial.observe.window import Sampled, samples_frame
 
 
 @dataclass(frozen=True)
@@ -28,21 +28,6 @@ class Watch:
     processes: Mapping[str, int] = field(default_factory=dict)
     disks: Mapping[str, str] = field(default_factory=dict)
     costs: Costs = field(default_factory=Costs)
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """What was seen of one machine: one row a sample, with the reasons for what is not there."""
-
-    frame: pl.DataFrame
-    missing: dict[str, str]
-    rows_lost: int
-
-    def window(self, start_ns: int, end_ns: int) -> WindowSamples:
-        """The samples between two moments of the controller's clock."""
-        inside = pl.col("controller_ns").is_between(start_ns, end_ns)
-        length_s = (end_ns - start_ns) / 1e9
-        return WindowSamples(self.frame.filter(inside), self.missing, length_s)
 
 
 def start_sampling(watches: Iterable[Watch], every_s: float) -> None:

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from steelyard.engine.messages import LoadResult
 from steelyard.records.missing import OfInstance, Reason
 from steelyard.records.schema import Measured
-from steelyard.records.warnings import TrialWarning
+from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.study.declared.responses import Response
 from steelyard.study.ending import counted
 from steelyard.trial.attempt.attempt import Attempt
+from steelyard.trial.attempt.gates import generator_figures
 from steelyard.trial.attempt.instance import Instance
-from steelyard.trial.drive.latency_probe import probe_warnings, without_unsent
-from steelyard.trial.drive.sampling import Sampled
 from steelyard.trial.observe.disturbances import incident_warnings, incidents_of, sample_warnings
 from steelyard.trial.observe.outputs import measured_by_tool
 from steelyard.trial.observe.responses import Seen
-from steelyard.trial.observe.window import WindowSamples
+from steelyard.trial.observe.window import Sampled, WindowSamples
 
+_ENDED_ON_REQUEST = WarningKind.CANCELLED
 _JOINED: dict[str, Callable[[Sequence[float]], float]] = {
     "sum": sum,
     "largest": max,
@@ -88,6 +88,26 @@ def warnings_of_probes(attempt: Attempt) -> Iterator[TrialWarning]:
         if instance.probe is not None:
             open_ended = counted(instance.workload.settings) is not None
             yield from probe_warnings(instance.probe.result, open_ended=open_ended)
+
+
+def without_unsent(probe: LoadResult) -> LoadResult:
+    """What a probe saw that was ended with its load: what was due just then is no failure."""
+    counts = probe.counts
+    due = {"intended": counts.intended - counts.unsent, "unsent": 0}
+    return probe.model_copy(update={"counts": counts.model_copy(update=due)})
+
+
+def probe_warnings(probe: LoadResult, *, open_ended: bool) -> list[TrialWarning]:
+    """The generator's warnings about the probe. None makes a trial invalid: the load counts."""
+    usual = {_ENDED_ON_REQUEST} if open_ended else frozenset[WarningKind]()
+    return [
+        TrialWarning(
+            kind=WarningKind.PROBE_SUSPECT,
+            figures={"warning": each.kind, **generator_figures(each)},
+        )
+        for each in probe.verdict.warnings
+        if each.kind not in usual
+    ]
 
 
 def _own(instance: Instance) -> Mapping[str, Measured]:

@@ -90,3 +90,18 @@ class WindowSamples:
         if any(self.why_missing(column) is not None for column in columns):
             return None
         return float(self.frame.select(pl.sum_horizontal(columns)).to_numpy().max())
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What was seen of one machine: one row a sample, with the reasons for what is not there."""
+
+    frame: pl.DataFrame
+    missing: dict[str, str]
+    rows_lost: int
+
+    def window(self, start_ns: int, end_ns: int) -> WindowSamples:
+        """The samples between two moments of the controller's clock."""
+        inside = pl.col("controller_ns").is_between(start_ns, end_ns)
+        length_s = (end_ns - start_ns) / 1e9
+        return WindowSamples(self.frame.filter(inside), self.missing, length_s)
