@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-serve bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -111,6 +111,9 @@ bench-visits: setup ## How sure equal time makes: visits with a reset against sh
 
 bench-serve: setup ## How long the list of RUNS=10000 runs takes, cold and warm
 	$(BIN)/python -m bench.serve $(RUNS)
+
+bench-check: setup ## How many seeded errors steelyard check finds, and what clean tables give
+	$(BIN)/python -m bench.check
 
 bench-truth: setup ## Does steelyard, and do its peers, report what happened? TRUTH='--soak 30 --write-page'
 	$(BIN)/python -m bench.truth $(TRUTH)

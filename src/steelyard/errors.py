@@ -31,6 +31,7 @@ class ExitCode(IntEnum):
     OPERATOR = 3
     DEFECT = 4
     VERDICT_NOT_MET = 5
+    INCONSISTENT = 6
     INTERRUPTED = 130
 
 
@@ -73,6 +74,8 @@ _NOUNS = {
         "mistakes in the workload's file",
     ),
     "trials-file-is-wrong": ("mistake in the file of trials", "mistakes in the file of trials"),
+    "published-table-is-wrong": ("mistake in the table", "mistakes in the table"),
+    "claims-file-is-wrong": ("mistake in the file of claims", "mistakes in the file of claims"),
     "not-in-this-version": (
         "thing in the study file that this version cannot run yet",
         "things in the study file that this version cannot run yet",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,6 +12,14 @@ import jsonschema
 import pytest
 from pydantic import BaseModel
 
+from steelyard.consistency.findings import (
+    Cause,
+    Finding,
+    Place,
+    Rule,
+    Severity,
+    TableFindings,
+)
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.archive import RunFacts
 from steelyard.records.events import AttemptMeasured, Event, RunJudged, RunPlanned
@@ -36,6 +45,15 @@ OF_THE_STREAM = (
 )  # fmt: skip
 
 
+OF_A_TABLE = TableFindings(
+    table="table.csv", values=2, no_numbers=1, claims=1, claims_supported=0, findings=(
+        Finding(Rule.SUM, Severity.ERROR, Place(2, 5, "value", "total, ext4", "7.5"), 7.4, 7.4,
+                Cause.DIGIT, others=(Place(3, 5, "value", "part, ext4", "3.7"),)),
+        Finding(Rule.CLAIM, Severity.ERROR, Place(3, 5, "value", "part, ext4", "3.7"), 4.0,
+                claim="more"),
+    ))  # fmt: skip
+
+
 def documents(name: str) -> list[Any]:
     """Those of the fixture of this version; findings are golden ones."""
     if name == "stream-event":
@@ -44,6 +62,8 @@ def documents(name: str) -> list[Any]:
     if name == "ledger-event":
         lines = (KEPT / "ledger.jsonl").read_text("utf-8").splitlines()
         return [json.loads(line) for line in lines]
+    if name == "table-findings":
+        return [json.loads(json.dumps(asdict(OF_A_TABLE)))]
     paths = {
         "run": [KEPT / "run.json"],
         "plan": [KEPT / "plan.json"],

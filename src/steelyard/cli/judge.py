@@ -72,7 +72,8 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
     from steelyard.judge.own_trials.arguments import Declared
     from steelyard.judge.own_trials.rows import MOST_VISITS, TrialsError
     from steelyard.judge.own_trials.verdicts import judge_rows
-    from steelyard.records.trials_file import STANDARD_INPUT, read_trials
+    from steelyard.records.separated_file import STANDARD_INPUT
+    from steelyard.records.trials_file import read_trials
 
     margin_ratio = own_trials.share(margin)
     trials = read_trials(path, response, MOST_VISITS)

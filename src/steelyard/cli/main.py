@@ -99,6 +99,10 @@ COMMANDS = {
         ("steelyard judge trials.csv --baseline old --margin 2%",),
         "cli.own_trials",
     ),
+    "check": Entry(
+        "check:check",
+        "Check whether published measurements agree with each other, and conclusions with them.",
+    ),
     "doctor": Entry(
         "doctor.command:doctor",
         "Check whether this machine can measure, and name what would disturb it.",

@@ -7,21 +7,26 @@ share, once.
 
 from __future__ import annotations
 
-import io
 import itertools
 import re
-import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from steelyard.errors import Complaint, StudyError
+from steelyard.records.separated_file import (
+    ALIKE,
+    open_quotes,
+    ragged,
+    read_text,
+    refuse,
+    twice,
+)
 from steelyard.records.separated_values import Field, rows_of
 from steelyard.study.model import Level
 
-STANDARD_INPUT = Path("-")
 NEEDED = ("order", "system")
 _NAMES = ("system", "load", "block")
 OPTIONAL = ("block", "load", "covariate")
@@ -29,8 +34,6 @@ _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?",
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+", re.ASCII)
 MOST_ROWS = 100_000
 """Of five systems at twenty loads as many as are judged; a file is not read beyond it."""
-_ALIKE = 3
-"""At most as many complaints of one kind are printed one by one."""
 _SLUG = "trials-file-is-wrong"
 _HOW = "a header `order,system,response`, then one row for each trial"
 
@@ -81,8 +84,8 @@ class TrialsFile:
         gaps = [at for at, step in enumerate(steps, start=1) if step > 1]
         missing = [n for at in gaps for n in range(int(seen[at - 1]) + 1, int(seen[at]))]
         if missing:
-            shown = ", ".join(str(n) for n in missing[:_ALIKE])
-            more = f" and {len(missing) - _ALIKE} more" if len(missing) > _ALIKE else ""
+            shown = ", ".join(str(n) for n in missing[:ALIKE])
+            more = f" and {len(missing) - ALIKE} more" if len(missing) > ALIKE else ""
             row = self.rows[self.order.index(seen[gaps[0]])]
             message = f"visits were left out: {shown}{more}"
             hint = (
@@ -111,26 +114,7 @@ def read_trials(path: Path, response: str, most_visits: int = MOST_ROWS) -> Tria
     Raises:
         StudyError: it cannot be read, is not CSV with the columns that are needed, or is too long.
     """
-    try:
-        text = _text(path)
-    except UnicodeDecodeError as error:
-        raise _unreadable(path, "it is not UTF-8 text") from error
-    except OSError as error:
-        raise _unreadable(path, error.strerror or str(error)) from error
-    if "\0" in text:
-        raise _unreadable(path, "it is not UTF-8 text")
-    return parse_trials(text, path, response, most_visits)
-
-
-def _text(path: Path) -> str:
-    """What stands in the file, or comes on standard input; every line break a line feed."""
-    content = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
-    return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
-
-
-def _unreadable(path: Path, why: str) -> StudyError:
-    complaint = Complaint(path, 1, 1, f"cannot be read: {why}", "name a text file in UTF-8")
-    return StudyError([complaint], slug=_SLUG)
+    return parse_trials(read_text(path, _SLUG), path, response, most_visits)
 
 
 def parse_trials(text: str, path: Path, response: str, most_visits: int = MOST_ROWS) -> TrialsFile:
@@ -146,8 +130,8 @@ def parse_trials(text: str, path: Path, response: str, most_visits: int = MOST_R
     elif not rows:
         wrong.append(Complaint(path, names[0].line, 1, "there is no trial", _HOW))
     _refuse([*_too_long(path, rows, [field.text for field in names], most_visits)])
-    _refuse(wrong, _twice(path, names), _open_quotes(path, [names, *rows]))
-    _refuse(_ragged(path, rows, len(names)))
+    _refuse(wrong, twice(path, names), open_quotes(path, [names, *rows]))
+    _refuse(ragged(path, rows, len(names)))
     keys = [field.text for field in names]
     found = TrialsFile(path, header, tuple(dict(zip(keys, row, strict=True)) for row in rows))
     _refuse_empty(found)
@@ -189,17 +173,7 @@ def _visits_of_two(rows: Sequence[Sequence[Field]], columns: Sequence[str]) -> i
 
 
 def _refuse(*kinds: Sequence[Complaint]) -> None:
-    """Raise all complaints, of each kind the first alone where many are alike."""
-    told: list[Complaint] = []
-    for kind in kinds:
-        told += [_first_of(kind)] if len(kind) > _ALIKE else kind
-    if told:
-        raise StudyError(told, slug=_SLUG)
-
-
-def _first_of(alike: Sequence[Complaint]) -> Complaint:
-    more = f"{alike[0].message} (and {len(alike) - 1} more rows alike)"
-    return replace(alike[0], message=more)
+    refuse(_SLUG, *kinds)
 
 
 def _refuse_empty(found: TrialsFile) -> None:
@@ -272,43 +246,3 @@ def _hint(name: str, names: Sequence[Field]) -> str:
     if name in NEEDED:
         return f"{_HOW}; the columns are {known}"
     return f"name the column that holds what was measured with --response; they are {known}"
-
-
-def _twice(path: Path, names: Sequence[Field]) -> list[Complaint]:
-    seen: set[str] = set()
-    found = []
-    for field in names:
-        if field.text in seen:
-            message = f"the column `{field.text}` stands there twice"
-            found.append(Complaint(path, field.line, field.column, message))
-        seen.add(field.text)
-    return found
-
-
-def _open_quotes(path: Path, rows: Iterable[Sequence[Field]]) -> list[Complaint]:
-    hint = "put quotes around the whole field, and write those within it twice"
-    message = "a quote is opened here and not closed"
-    return [
-        Complaint(path, field.line, field.column, message, hint)
-        for row in rows
-        for field in row
-        if field.open_quote
-    ]
-
-
-def _ragged(path: Path, rows: Sequence[Sequence[Field]], count: int) -> list[Complaint]:
-    hint = (
-        'put a field that holds the separator into "quotes"; with decimal commas, separate fields '
-        "by semicolons and write decimal points"
-    )
-    return [
-        Complaint(
-            path,
-            row[0].line,
-            row[min(count, len(row)) - 1].column,
-            f"{len(row)} fields where the header has {count}",
-            hint,
-        )
-        for row in rows
-        if len(row) != count
-    ]

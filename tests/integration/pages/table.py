@@ -158,6 +158,15 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("from steelyard.judge import", HELD + "tests/unit/test_cli_judge.py"),
         ("from steelyard.report.sentences", HELD + "tests/unit/test_cli_judge.py"),
     ],
+    "docs/guide/check-published-tables.md": [
+        ("system,clients,metric", text_file("published.csv")),
+        ("steelyard check published.csv", commands(codes=(6,))),
+        ("published.csv:13", printed),
+        ("claim,subject,relation", text_file("claims.csv")),
+        ("steelyard check published.csv --claims", commands(codes=(6,))),
+        ("published.csv:13", printed),
+        ("steelyard check published.csv --json", commands(codes=(6,))),
+    ],
     "docs/guide/record-noise.md": [
         ("steelyard trace --kernel cpu", commands("--trials 3")),
     ],
@@ -218,6 +227,7 @@ README_COMMANDS: dict[str, str | None] = {
     "steelyard judge TRIALS.csv": (
         "steelyard judge trials.csv --baseline old --response throughput"
     ),
+    "steelyard check TABLE.csv": "steelyard check trials.csv",
     "steelyard doctor": "steelyard doctor",
     "steelyard platform": "steelyard platform list",
     "steelyard service": "steelyard service list",

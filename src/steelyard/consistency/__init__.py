@@ -1,0 +1,1 @@
+"""Whether published measurements agree with each other: a table in, findings out."""

@@ -1,0 +1,198 @@
+"""A CSV of published measurements: one value a row, or one row a measurement, with places."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from steelyard.consistency.cells import KIND, METRIC, PHASE, SEMANTIC, STATISTIC, Cell, Table
+from steelyard.consistency.printed import printed
+from steelyard.consistency.quantities import LOADS, is_exact, unit_of
+from steelyard.errors import Complaint
+from steelyard.records.separated_file import open_quotes, ragged, read_text, refuse, twice
+from steelyard.records.separated_values import Field, rows_of
+
+MOST_ROWS = 100_000
+MOST_COLUMNS = 200
+_NAMES = {
+    METRIC: {"metric", "measure", "response", "quantity", "variable", "parameter", "attribute"},
+    STATISTIC: {"statistic", "stat", "percentile", "quantile"},
+    PHASE: {"phase", "stage", "step"},
+    KIND: {"kind"},
+}
+_BESIDE = {"value", "printed", "unit", "direction", "samples", "note", "notes", "comment"}
+REPLICATES = {"replications", "replicates", "repetitions", "repeats"}
+_ORIGIN = ("source", "table", "figure", "page", "ref", "block", "section")
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+", re.ASCII)
+_IN_NAME = re.compile(r"(?P<name>.+?)\s*(?:_(?P<a>[A-Za-z]+)|[\[(](?P<b>[^\])]+)[\])])")
+Row = Mapping[str, Field]
+
+
+def read_table(path: Path) -> Table:
+    """The table at ``path``, or on standard input.
+
+    Raises:
+        StudyError: it cannot be read, or is no table; with line and column.
+    """
+    names, rows = read_rows(path)
+    keys = [field.text for field in names]
+    found = [dict(zip(keys, row, strict=True)) for row in rows]
+    _refuse_decimal_commas(path, found)
+    cells = _long(found) if "value" in keys else _wide(found, keys)
+    if not cells:
+        hint = "give one number a row in a column `value`, or a column of numbers a quantity"
+        _refuse([Complaint(path, names[0].line, 1, "there is no number to check", hint)])
+    columns = _telling(cells)
+    kept = [_with(cell, columns) for cell in cells]
+    texts = sum(bool(row["value"].text) for row in found) - len(kept) if "value" in keys else 0
+    return Table(str(path), tuple(kept), tuple(columns), texts)
+
+
+def read_rows(
+    path: Path, slug: str = "published-table-is-wrong"
+) -> tuple[list[Field], list[list[Field]]]:
+    """Header and rows of a file that is whole.
+
+    Raises:
+        StudyError: it is empty, ragged, too long, or names a column twice.
+    """
+    text = read_text(path, slug)
+    names, *rows = [*itertools.islice(rows_of(text), MOST_ROWS + 2)] or [[]]
+    how = "a header, then one row for each value"
+    if not names:
+        refuse(slug, [Complaint(path, 1, 1, "the file is empty", how)])
+    if not rows:
+        refuse(slug, [Complaint(path, names[0].line, 1, "there is no row below the header", how)])
+    if len(rows) > MOST_ROWS:
+        refuse(slug, [Complaint(path, rows[-1][0].line, 1, f"more than {MOST_ROWS:,} rows")])
+    if len(names) > MOST_COLUMNS:
+        message = f"more than {MOST_COLUMNS} columns"
+        refuse(slug, [Complaint(path, names[0].line, names[MOST_COLUMNS].column, message)])
+    refuse(slug, twice(path, names), open_quotes(path, [names, *rows]))
+    refuse(slug, ragged(path, rows, len(names)))
+    return names, rows
+
+
+def _refuse(*kinds: Sequence[Complaint], slug: str = "published-table-is-wrong") -> None:
+    refuse(slug, *kinds)
+
+
+def _refuse_decimal_commas(path: Path, rows: Sequence[Row]) -> None:
+    wrong = []
+    for row in rows:
+        field = row.get("value")
+        if field is not None and _DECIMAL_COMMA.fullmatch(field.text):
+            hint = f"write decimal points: {field.text.replace(',', '.')}"
+            message = f"`{field.text}` has a decimal comma"
+            wrong.append(Complaint(path, field.line, field.column, message, hint))
+    _refuse(wrong)
+
+
+def _long(rows: Sequence[Row]) -> list[Cell]:
+    found = []
+    for row in rows:
+        value = row["value"]
+        unit = row["unit"].text if "unit" in row else ""
+        number = printed(value.text, exact=is_exact(unit, value.text))
+        if number is not None:
+            texts = {_column(name): field.text for name, field in row.items()}
+            cell = Cell(value.line, value.column, "value", number, unit, _levels(texts), texts)
+            found.append(cell)
+    return found
+
+
+def _wide(rows: Sequence[Row], keys: Sequence[str]) -> list[Cell]:
+    """A cell of every column of numbers that is no load; the others tell rows apart."""
+    numbers = [key for key in keys if _is_measured(key, rows)]
+    found = []
+    for at, row in enumerate(rows, start=1):
+        beside = {_column(name): field.text for name, field in row.items() if name not in numbers}
+        own = {"row": str(at), **beside}
+        for key in numbers:
+            name, unit = _named_unit(key)
+            field = row[key]
+            number = printed(field.text, exact=is_exact(unit, field.text))
+            if number is not None:
+                texts = {**own, METRIC: name, "unit": unit}
+                found.append(
+                    Cell(field.line, field.column, key, number, unit, _levels(texts), texts)
+                )
+    return found
+
+
+def _is_measured(key: str, rows: Sequence[Row]) -> bool:
+    texts = [row[key].text for row in rows if row[key].text]
+    named = key.lower()
+    told = named in LOADS or named in REPLICATES or named in _BESIDE or _is_origin(named)
+    return bool(texts) and not told and all(printed(text) is not None for text in texts)
+
+
+def _named_unit(key: str) -> tuple[str, str]:
+    """``latency (ms)`` and ``latency_ms`` are a latency in ms; ``failed`` has no unit."""
+    found = _IN_NAME.fullmatch(key)
+    unit = (found["a"] or found["b"]) if found else ""
+    known = unit == "percent" or (unit_of(unit) is not None and unit != "b")
+    return (found["name"], unit) if found and unit and known else (key, "")
+
+
+def _column(name: str) -> str:
+    lower = name.lower()
+    return next((own for own, known in _NAMES.items() if lower in known), name)
+
+
+def _levels(texts: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: text
+        for name, text in texts.items()
+        if name.lower() not in _BESIDE and name.lower() not in REPLICATES
+    }
+
+
+def _is_origin(name: str) -> bool:
+    return name.lower().split("_")[0] in _ORIGIN
+
+
+def _telling(cells: Sequence[Cell]) -> list[str]:
+    """The columns that tell cells apart.
+
+    Not those that say where a value was printed, nor those that follow from another, unless
+    cells would be confused without them.
+    """
+    names = list(cells[0].levels)
+    kept = [name for name in names if len({cell.levels[name] for cell in cells}) > 1 or
+            name in SEMANTIC]  # fmt: skip
+    apart = _distinct(cells, kept)
+    spare = sorted((n for n in reversed(kept) if n not in SEMANTIC), key=_spare_first)
+    for name in spare:
+        rest = [other for other in kept if other != name]
+        if (_is_origin(name) or name == "row" or _follows(name, rest, cells)) and (
+            _distinct(cells, rest) == apart
+        ):
+            kept = rest
+    return kept
+
+
+def _spare_first(name: str) -> int:
+    return 0 if name == "row" else 1 if _is_origin(name) else 2
+
+
+def _distinct(cells: Sequence[Cell], names: Sequence[str]) -> int:
+    return len({tuple(cell.levels[name] for name in names) for cell in cells})
+
+
+def _follows(name: str, others: Sequence[str], cells: Sequence[Cell]) -> bool:
+    """Whether each level of one other column has one level of ``name``."""
+    for other in others:
+        if other in SEMANTIC:
+            continue
+        pairs = {(cell.levels[other], cell.levels[name]) for cell in cells}
+        if len(pairs) == len({level for level, _ in pairs}):
+            return True
+    return False
+
+
+def _with(cell: Cell, columns: Sequence[str]) -> Cell:
+    levels = {name: cell.levels[name] for name in columns}
+    return Cell(cell.line, cell.column, cell.header, cell.number, cell.unit, levels, cell.row)

@@ -1,0 +1,1 @@
+"""One file for each subject: a table in, findings out."""
