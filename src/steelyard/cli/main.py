@@ -102,6 +102,9 @@ COMMANDS = {
     "check": Entry(
         "check:check",
         "Check whether published measurements agree with each other, and conclusions with them.",
+        _READ,
+        ("steelyard check published.csv --claims claims.csv",),
+        "consistency.check",
     ),
     "doctor": Entry(
         "doctor.command:doctor",
