@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import steelyard
@@ -25,6 +27,7 @@ def new_run(path: Path, study: Study, plan: Plan, results: Path) -> Run:
     file = path / "study.yaml" if path.is_dir() else path
     facts = RunFacts(
         tool_version=steelyard.__version__,
+        tool_commit=_commit(),
         study=study.name,
         study_file=str(file.absolute()),
         study_sha256=study.sha256,
@@ -42,6 +45,21 @@ def new_run(path: Path, study: Study, plan: Plan, results: Path) -> Run:
             hint="name a folder that you may write to with --results",
             slug="records-cannot-be-written",
         ) from error
+
+
+def _commit() -> str | None:
+    """Of the checkout that this is, ``-dirty`` behind it if files were changed.
+
+    ``None`` where it is none, as of an installed package, or where git cannot tell.
+    """
+    root = Path(steelyard.__file__).parents[2]
+    if not (root / ".git").exists():
+        return None
+    ask = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    with suppress(OSError, subprocess.SubprocessError):
+        told = subprocess.run(ask, capture_output=True, text=True, timeout=10, check=True)
+        return told.stdout.strip() or None
+    return None
 
 
 def _own_files(study: Study) -> dict[str, str]:

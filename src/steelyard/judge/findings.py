@@ -355,6 +355,7 @@ class RunFindings(Frozen):
 
     schema_version: Literal[2] = 2
     tool_version: str
+    measured_by: str | None = None
     study: str
     question: str
     variant: str | None

@@ -64,6 +64,7 @@ class RunFacts(Frozen):
 
     schema_version: Literal[2] = 2
     tool_version: str
+    tool_commit: str | None = None
     study: str
     study_file: str
     study_sha256: str

@@ -25,7 +25,8 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
         RecordError: the run is damaged, or a note of its author cannot be read.
         StudyError: its study file was changed by hand.
     """
-    study = read_study(run.study_path, variant=run.facts().variant)
+    facts = run.facts()
+    study = read_study(run.study_path, variant=facts.variant)
     plan, records = run.plan(), run.records()
     name = f"{run.path.parent.name}/{run.name}"
     damaged: list[str] = []
@@ -39,7 +40,9 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
         times=run.load_times(),
         samples=run.samples(damaged.append),
     )
+    commit = f" ({facts.tool_commit})" if facts.tool_commit else ""
     beside = {
+        "measured_by": f"{facts.tool_version}{commit}",
         "author_notes": _notes_of(notes or run.path / FOLDER, found),
         "study_text": run.study_path.read_text("utf-8"),
         "caveats": (*found.caveats, *_caveats_of(damaged)),

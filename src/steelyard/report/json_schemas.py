@@ -40,7 +40,10 @@ _WITH_TEXT = "findings"
 
 
 def schema_of(name: str) -> Schema:
-    """The schema of a document as it is written: every field is there."""
+    """The schema of a document of this version, whichever release wrote it.
+
+    A field that has a default may have come later, and is not required; what names a kind is.
+    """
     title, adapter = DOCUMENTS[name]
     schema = adapter.json_schema()
     notes = {kind.__name__ for kind in _kinds(Note)} if name == _WITH_TEXT else set()
@@ -49,7 +52,12 @@ def schema_of(name: str) -> Schema:
             described["properties"][TEXT] = {"type": "string", "description": "Its sentence."}
     for described in (schema, *schema.get("$defs", {}).values()):
         if "properties" in described:
-            described["required"] = list(described["properties"])
+            needed = set(described.get("required", ()))
+            described["required"] = [
+                field
+                for field, values in described["properties"].items()
+                if field in needed or "const" in values
+            ]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": title}
 
 

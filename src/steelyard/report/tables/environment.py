@@ -32,7 +32,7 @@ def environment_table(run: RunFindings) -> Table:
     names = list(dict.fromkeys(name for column in columns for name in column))
     rows = [(name, *(column.get(name, NONE) for column in columns)) for name in names]
     if rows:
-        rows.append(("Steelyard", *(run.tool_version for _ in columns)))
+        rows.append(("Steelyard", *(run.measured_by or run.tool_version for _ in columns)))
     head = ("", *(_head(each, run) for each in run.machines))
     return Table("Machines and versions", head, tuple(rows))
 
