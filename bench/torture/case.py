@@ -1,0 +1,211 @@
+"""One case: a session that meets a fault, ``restore``, ``resume``, and what became of the run."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from bench.torture.controller import LONGEST_S, MARK, STUDIES, Controllers, note, said
+from bench.torture.network import OwnNetwork
+from bench.torture.platforms import Platform, what_stands
+
+from steelyard.records.archive import Run
+from steelyard.records.schema import Outcome
+
+PROCESS_END_S = 60.0
+EXPECTED = {0, 1, 3, 130, -signal.SIGKILL}
+"""A trial that found no room may fail (1), the session may end with the operator (3)."""
+ANY_PROCESS = "kill -9 of any process"
+
+
+@dataclass
+class Result:
+    """What came of a case; it held when ``wrong`` is empty.
+
+    ``met``: the fault did happen. ``wrong`` by kind: ``lost`` and ``repeated`` trials, ``stuck``
+    runs, things ``left``, ``defect`` for a traceback or an exit code that is not documented.
+    """
+
+    platform: str
+    fault: str
+    at: float
+    met: str = ""
+    exit_code: int | None = None
+    wrong: dict[str, str] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Case:
+    """In a folder of its own."""
+
+    def __init__(self, controllers: Controllers, folder: Path, platform: Platform) -> None:
+        folder.mkdir(parents=True)
+        self.folder = folder
+        self.platform = platform
+        self.network = OwnNetwork()
+        self._controllers = controllers
+        (folder / "study.yaml").write_text(platform.study, encoding="utf-8")
+
+    def count(self) -> tuple[int, int]:
+        """The steps of a session in which nothing happens, and of those to its first trial.
+
+        Raises:
+            RuntimeError: it does not even end well without a fault.
+        """
+        code = self._ended(self._start(self._words(), "no fault", 0))
+        if code != 0:
+            raise RuntimeError(said(self.folder).read_text())
+        steps, first = note(self.folder).read_text().split()[:2]
+        return int(steps), int(first)
+
+    def stop_before(self, left: int) -> None:
+        """A run that was stopped when so many of its trials were left."""
+        process = self._start(_RUN)
+        while process.is_alive():
+            time.sleep(0.02)
+            if len(list(self.folder.glob(f"{STUDIES}/torture/*/trials/0*"))) == (
+                self.platform.trials - left
+            ):
+                os.kill(process.pid or 0, signal.SIGTERM)
+                process.join()
+        self._ended(process)
+
+    def go_on_from(self, other: Case) -> Case:
+        """With a copy of the other's run."""
+        shutil.copytree(other.folder / STUDIES, self.folder / STUDIES, symlinks=True)
+        return self
+
+    def close(self) -> None:
+        """Its network goes away; its folder stays."""
+        self.network.close()
+
+    def _start(self, words: list[str], fault: str = "", at: int = 0) -> BaseProcess:
+        return self._controllers.start(self.folder, words, self.network.path, fault, at)
+
+    def _words(self) -> list[str]:
+        run = self._run()
+        return _RUN if run is None else ["resume", str(run.path), *_RUN[2:]]
+
+    def at_step(self, fault: str, number: int) -> Result:
+        """``fault`` at one step; before ``resume``, every other time, ``restore``."""
+        result = Result(self.platform.name, fault, number)
+        process = self._start(self._words(), fault, number)
+        result.exit_code = self._ended(process)
+        if note(self.folder).exists():
+            result.met = note(self.folder).read_text().replace(str(self.folder), "")
+        self._recover(result, restored=number % 2 == 0)
+        return result
+
+    def killed(self, after_s: float, random_: random.Random) -> Result:
+        """One of its processes, chosen by chance, is killed after this time."""
+        result = Result(self.platform.name, ANY_PROCESS, after_s)
+        process = self._start(self._words())
+        process.join(after_s)
+        victim = random_.choice(sorted([*self._processes(), process.pid or 0]))
+        if process.is_alive():
+            with suppress(OSError):  # it ended by itself meanwhile
+                name = "the controller" if victim == process.pid else _name_of(victim)
+                os.kill(victim, signal.SIGKILL)
+                result.met = name
+        result.exit_code = self._ended(process)
+        self._recover(result, restored=random_.random() < 0.5)
+        return result
+
+    def _recover(self, result: Result, *, restored: bool) -> None:
+        if result.exit_code not in EXPECTED:
+            result.wrong["defect"] = f"exit code {result.exit_code}"
+        before = self._good()
+        run = self._run()
+        if restored and run is not None and self._command("restore", str(run.path)) != 0:
+            result.wrong["stuck"] = "restore failed"
+        code = self._command(*self._words())
+        if code != 0:
+            result.wrong["stuck"] = f"resume ended with {code}"
+        self._compare(result, before)
+        if "Traceback" in said(self.folder).read_text():
+            result.wrong["defect"] = "a traceback"
+
+    def _compare(self, result: Result, before: dict[str, bytes]) -> None:
+        after = self._good()
+        if not before.items() <= after.items():
+            result.wrong["lost"] = f"{len(before.items() - after.items())} finished trials"
+        trials = Counter(name.partition("-")[0] for name in after)
+        if any(count > 1 for count in trials.values()):
+            result.wrong["repeated"] = f"{trials}"
+        if len(trials) != self.platform.trials:
+            result.wrong["lost"] = f"{len(trials)} of {self.platform.trials} trials in the end"
+        run = self._run()
+        stands = what_stands(self.folder, None if run is None else run.path, self.network)
+        left = [*stands, *map(str, self._processes())]
+        if left:
+            result.wrong["left"] = "; ".join(left)
+
+    def _command(self, *words: str) -> int:
+        return self._ended(self._start(list(words)))
+
+    def _ended(self, process: BaseProcess) -> int:
+        process.join(LONGEST_S)
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+            return 124
+        _until(lambda: not self._processes(), PROCESS_END_S)
+        return process.exitcode
+
+    def _run(self) -> Run | None:
+        found = list(self.folder.glob(f"{STUDIES}/torture/[!.]*/run.json"))
+        return Run(found[0].parent) if found else None
+
+    def _good(self) -> dict[str, bytes]:
+        """Every good record by its folder, byte for byte."""
+        run = self._run()
+        records = [] if run is None else run.records()
+        good = [f"{r.trial:04d}-{r.attempt}" for r in records if r.outcome is Outcome.OK]
+        assert run is not None or not good
+        return {
+            name: (run.path / "trials" / name / "record.json").read_bytes()
+            for name in good
+            if run is not None
+        }
+
+    def _processes(self) -> list[int]:
+        """Live processes that this case started, whatever became of their parent."""
+        wanted = f"{MARK}={self.folder.name}\0".encode()
+        return [pid for pid in _pids() if wanted in _environment(pid)]
+
+
+_RUN = ["run", "study.yaml", "--quiet", "--format", "json"]
+
+
+def _until(holds: Callable[[], bool], limit_s: float) -> None:
+    end = time.monotonic() + limit_s
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+def _pids() -> Iterator[int]:
+    return (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes() + b"\0"
+    except OSError:
+        return b""
+
+
+def _name_of(pid: int) -> str:
+    words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    return " ".join(Path(word.decode(errors="replace")).name for word in words[:2])

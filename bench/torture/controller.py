@@ -1,0 +1,75 @@
+"""A controller in a process of its own, forked from one that has everything loaded already."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from multiprocessing.context import ForkServerContext
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from bench.torture.faults import Steps
+from bench.torture.network import enter
+
+PRELOADED = [
+    "bench.torture.controller",
+    "steelyard.cli.entry",
+    "steelyard.cli.main",
+    "steelyard.cli.run",
+    "steelyard.cli.restore",
+    "steelyard.report.formats.json",
+    "steelyard.judge.verdict",
+]
+MARK = "STEELYARD_TORTURE"
+STUDIES = "results"
+LONGEST_S = 300.0
+
+
+class Controllers:
+    """Starts them."""
+
+    def __init__(self) -> None:
+        self._context: ForkServerContext = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(PRELOADED)
+
+    def start(
+        self, folder: Path, words: list[str], network: str | None, fault: str = "", at: int = 0
+    ) -> BaseProcess:
+        """``steelyard WORDS`` in ``folder``; what it says lies in ``said`` beside the folder."""
+        process = self._context.Process(target=_run, args=(str(folder), words, network, fault, at))
+        process.start()
+        return process
+
+
+def said(folder: Path) -> Path:
+    """What the controllers of a folder printed, all in one file."""
+    return folder.with_suffix(".said")
+
+
+def note(folder: Path) -> Path:
+    """At which step the fault happened, or how many steps there were."""
+    return folder.with_suffix(".step")
+
+
+def _run(folder: str, words: list[str], network: str | None, fault: str, at: int) -> None:
+    place = Path(folder)
+    if network is not None:
+        enter(network)
+    os.chdir(place)
+    out = os.open(said(place), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.write(out, f"$ steelyard {' '.join(words)}\n".encode())
+    for stream in (1, 2):
+        os.dup2(out, stream)
+    os.environ |= {MARK: place.name, "STEELYARD_LEASE": f"{folder}.lease", "NO_COLOR": "1"}
+    sys.argv = ["steelyard", *words]
+    from steelyard.cli.entry import main  # noqa: PLC0415 - preloaded, and after the environment
+
+    steps = Steps(f"{folder}/{STUDIES}", fault, at, note(place))
+    if fault:
+        steps.install()
+    try:
+        main()
+    finally:
+        if fault and not at:
+            steps.tell_count()

@@ -1,0 +1,99 @@
+"""docs/methods/reliability.md, from what a run of the torture kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+WRONG = ("lost", "repeated", "stuck", "left", "defect")
+_HEAD = """\
+# Reliability: what was done to runs, and what became of them
+
+Written by `make torture WRITE=1` from [{name}](../../bench/runs/{name}).
+
+A **case** is a run of twelve trials that meets one fault: between its beginning and its first
+trial, or in a session that goes on with it and measures its last two. `steelyard restore` follows
+in every other case, then `steelyard resume`, then a comparison. It fails when a finished trial is
+*lost* or changed, a trial is *repeated*, the run is *stuck* (`restore` or `resume` ends badly),
+something is *left* (a process, a folder, a setting, a mount, a loop device, a container), or a
+*defect* shows (a traceback, an exit code that is not documented).
+
+A **step** is a call with which the controller opens, writes, syncs, cuts, names or removes
+something below its results. The fault happens in its place, in the controller's own process and for
+real: half of the bytes of a *short write* are in the file, and what is written next fails. *From
+here on* means that every further step fails as well until the session has ended. Kills of *any
+process* happen at a random time: of the controller, an agent, a service, or what a platform has
+started. *Tried* are steps in random order, as many as there was time for; a fault is *met* when it
+did happen.
+
+"""
+
+
+def whole(document: dict[str, Any], name: str) -> str:
+    """The page."""
+    return (
+        _HEAD.format(name=name)
+        + f"{_conditions(document)}\n\n"
+        + table(document)
+        + f"\n\n{_failures(document)}\n\n{_limits(document)}\n"
+    )
+
+
+def table(document: dict[str, Any]) -> str:
+    """Every figure: of each platform and fault."""
+    rows = [
+        "| platform | fault | steps | tried | met | " + " | ".join(WRONG) + " |",
+        "|" + "---|" * (5 + len(WRONG)),
+    ]
+    cases = document["cases"]
+    for platform, fault in dict.fromkeys((c["platform"], c["fault"]) for c in _sorted(cases)):
+        own = [c for c in cases if (c["platform"], c["fault"]) == (platform, fault)]
+        steps = "" if "any process" in fault else str(document["steps"][platform])
+        rows.append(f"| {platform} | {fault} | {steps} | {_counts(own)} |")
+    rows.append(f"| all | | | {_counts(cases)} |")
+    return "\n".join(rows)
+
+
+def _sorted(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(cases, key=lambda case: (case["platform"], case["fault"]))
+
+
+def _counts(cases: list[dict[str, Any]]) -> str:
+    wrong = Counter(kind for case in cases for kind in case["wrong"])
+    figures = [len(cases), sum(bool(case["met"]) for case in cases), *(wrong[k] for k in WRONG)]
+    return " | ".join(map(str, figures))
+
+
+def _conditions(document: dict[str, Any]) -> str:
+    machine = document["machine"]
+    where = ", ".join(f"{name} {value}" for name, value in machine.items())
+    minutes = document["took_s"] / 60
+    return (
+        f"{document['began']}, {minutes:.0f} minutes, seed {document['seed']}, load average "
+        f"{document['load_average']:.1f}; {where}."
+    )
+
+
+def _failures(document: dict[str, Any]) -> str:
+    failed = [case for case in document["cases"] if case["wrong"]]
+    if not failed:
+        return f"None of {len(document['cases'])} cases failed."
+    lines = [
+        f"- {case['platform']}, {case['fault']} at {case['at']:g} ({case['met']}): "
+        + "; ".join(f"{kind}: {why}" for kind, why in case["wrong"].items())
+        for case in failed
+    ]
+    return "\n".join([f"{len(failed)} of {len(document['cases'])} cases failed:", "", *lines])
+
+
+def _limits(document: dict[str, Any]) -> str:
+    lines = [
+        "## What this does not show",
+        "",
+        "- Faults are those of the controller's own calls. Files that agents write for a trial are",
+        "  removed with it.",
+        "- Power cuts. That a line is on the disk is left to `fsync`, whose every call is a step.",
+        "- Guests are killed at random by `make test-system`, not at every step.",
+    ]
+    lines += [f"- {name}: not run here ({why})." for name, why in document["skipped"].items()]
+    return "\n".join(lines)

@@ -1,0 +1,123 @@
+"""What is tortured: short studies, each with other things to be undone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.torture.network import OwnNetwork
+
+from steelyard.hosts.undo.ours import RunFolders
+
+_STUDY = """\
+study: torture
+question: Does a run survive whatever happens to its controller?
+systems:
+  one: {system}
+  two: {system}
+workload: {{use: http, keep_alive: false}}
+load: {{users: 1}}
+trials:
+  {{margin: 1 %, window: 100 ms, warmup: 10 ms, reset: {reset}, budget: {{trials: 6 per cell}}}}
+sample: {{every: 100 ms}}
+"""
+_SET_S = "31"
+_SETTINGS = f"host_settings: {{sysctl: {{net.ipv4.tcp_fin_timeout: {_SET_S}}}}}"
+_SINK = "service: {use: sink-http}"
+
+
+@dataclass(frozen=True)
+class Platform:
+    """``needs`` says what is missing here, if anything."""
+
+    name: str
+    study: str
+    needs: Callable[[], str | None]
+    trials: int = 12
+    takes_s: float = 4.0
+
+
+def _study(system: str, reset: str = "service") -> str:
+    return _STUDY.format(system=f"{{{system}, {_SINK}}}", reset=reset)
+
+
+def _nothing() -> str | None:
+    return None
+
+
+def _root(*tools: str) -> Callable[[], str | None]:
+    def missing() -> str | None:
+        lacking = [tool for tool in tools if shutil.which(tool) is None]
+        return "root" if os.geteuid() != 0 else ", ".join(lacking) or None
+
+    return missing
+
+
+PLATFORMS = (
+    Platform("native", _study("platform: native"), _nothing),
+    Platform(
+        "native, settings",
+        _study(f"platform: native, {_SETTINGS}"),
+        _root("unshare", "ip"),
+    ),
+    Platform(
+        "native, settings and a disk",
+        _study(
+            f"platform: native, {_SETTINGS}, disks: {{data: {{size: 128 MiB, filesystem: ext4}}}}"
+        ),
+        _root("unshare", "ip", "losetup", "mkfs.ext4"),
+    ),
+    Platform("container", _study("platform: podman", "container"), _root("podman")),
+)
+
+
+def what_stands(folder: Path, run: Path | None, network: OwnNetwork) -> list[str]:
+    """What of a run, and of its study in ``folder``, is still on the machine, in words."""
+    things = [*_files(folder), *_settings(network), *_mounts(folder)]
+    return things if run is None else [*things, *_containers(RunFolders(run).mark)]
+
+
+def _files(folder: Path) -> Iterator[str]:
+    for path in folder.rglob("*"):
+        if path.name.startswith(".new-") or path.name == "scratch":
+            yield str(path.relative_to(folder))
+
+
+def _settings(network: OwnNetwork) -> Iterator[str]:
+    if network.parameter("ipv4/tcp_fin_timeout") == _SET_S:
+        yield f"tcp_fin_timeout is {_SET_S}"
+
+
+def _mounts(folder: Path) -> Iterator[str]:
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        if f"{folder}/" in line:
+            yield f"mount {line.split()[4]}"
+    for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
+        try:
+            file = backing.read_text().strip()
+        except OSError:
+            continue
+        if file.startswith(f"{folder}/"):
+            yield f"loop device {backing.parts[3]}"
+
+
+def _containers(mark: str) -> Iterator[str]:
+    """By the processes that keep and start them: Podman may have forgotten one."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                words = (
+                    (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                )
+                if f"steelyard-{mark}" in words:
+                    yield f"process {entry.name}: {words[:120]}"
+    if shutil.which("podman") is not None:
+        argv = ["podman", "ps", "--all", "--filter", f"name=steelyard-{mark}", "--quiet"]
+        ran = subprocess.run(argv, capture_output=True, text=True, check=False)
+        if ran.stdout.strip():
+            yield f"container {ran.stdout.strip()}"

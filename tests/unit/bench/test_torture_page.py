@@ -1,0 +1,39 @@
+"""The page on reliability holds what the newest run of the torture kept, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from bench.torture import page
+from bench.torture.faults import FAULTS
+
+ROOT = Path(__file__).parents[3]
+CASE = {"platform": "native", "fault": "no space", "at": 3, "met": "3 write /ledger.jsonl"}
+DOCUMENT = {
+    "began": "2026-11-25",
+    "took_s": 60,
+    "seed": 1,
+    "machine": {"cores": 2},
+    "load_average": 1.0,
+    "steps": {"native": 9},
+    "skipped": {"container": "podman"},
+}
+
+
+def test_the_page_is_that_of_a_run_that_is_kept() -> None:
+    text = (ROOT / "docs" / "methods" / "reliability.md").read_text(encoding="utf-8")
+    runs = ROOT.glob("bench/runs/*-torture*.json")
+    (kept,) = [path for path in runs if f"({Path('../../bench/runs') / path.name})" in text]
+    document = json.loads(kept.read_text(encoding="utf-8"))
+    assert text == page.whole(document, kept.name)
+    assert {case["fault"] for case in document["cases"]} >= set(FAULTS)
+
+
+def test_what_failed_is_counted_by_kind_and_named_and_what_was_not_met_is_no_success() -> None:
+    failed = CASE | {"wrong": {"lost": "1 finished trials", "left": "scratch"}}
+    unmet = CASE | {"met": "", "wrong": {}}
+    text = page.whole(DOCUMENT | {"cases": [failed, unmet]}, "run.json")
+    assert "| native | no space | 9 | 2 | 1 | 1 | 0 | 0 | 1 | 0 |" in text
+    assert "1 of 2 cases failed" in text
+    assert "container: not run here (podman)" in text
