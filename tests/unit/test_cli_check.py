@@ -11,9 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli.main import app
+from steelyard.consistency.findings import WARNINGS, Cause, Finding, Place, Rule, Severity
+from steelyard.report.sentences.published import expected, reason
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "guide" / "check-published-tables.md").read_text(encoding="utf-8")
+REFERENCE = (ROOT / "docs" / "reference" / "check-rules.md").read_text(encoding="utf-8")
 TABLE, _, CLAIMS, _ = re.findall(r"```text\n(.*?)```", GUIDE, re.DOTALL)
 SCHEMA = json.loads((ROOT / "schemas" / "table-findings.schema.json").read_text("utf-8"))
 CLEAN = "system,metric,unit,value\n" + "".join(
@@ -128,3 +131,28 @@ def test_better_needs_a_direction(tmp_path: Path) -> None:
     (tmp_path / "claims.csv").write_text("claim,subject,relation\nx,new,better\n", encoding="utf-8")
     _, err = checked(tmp_path, CLEAN, "--claims", str(tmp_path / "claims.csv"), code=2)
     assert "whether more is better" in err
+
+
+@pytest.mark.parametrize("rule", Rule)
+def test_every_rule_has_its_row_and_its_severity_in_the_reference(rule: Rule) -> None:
+    severity = "warning" if rule in WARNINGS else "error"
+    assert f"| `{rule}` | {severity} |" in REFERENCE
+
+
+@pytest.mark.parametrize("rule", Rule)
+def test_every_rule_has_a_reason_in_words(rule: Rule) -> None:
+    at = Place(2, 1, "value", "a", "1.0")
+    for cause in (None, *Cause):
+        assert reason(Finding(rule, Severity.ERROR, at, 2.0, 3.0, cause, (at,)))
+
+
+def test_an_expected_value_has_the_digits_of_the_printed_one() -> None:
+    def shown(printed: str, low: float | None, high: float | None) -> str | None:
+        at = Place(2, 1, "value", "a", printed)
+        return expected(Finding(Rule.SUM, Severity.ERROR, at, low, high))
+
+    assert shown("294", 393.0, 395.0) == "394"
+    assert shown("-3.67", -4.197, -3.857) == "-4.20 to -3.86"
+    assert shown("0.97", 1.02, None) == "at least 1.020"
+    assert shown("1e3", None, 2000.0) == "at most 2000.0"
+    assert shown("12", None, None) is None

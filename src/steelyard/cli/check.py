@@ -29,7 +29,11 @@ ClaimsOption = Annotated[
 ]
 IgnoreOption = Annotated[
     list[Rule] | None,
-    typer.Option(help="A rule to leave out; may be repeated.", show_default=False),
+    typer.Option(
+        metavar="RULE",
+        help="A rule to leave out, by the name in its findings; may be repeated.",
+        show_default=False,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")]
 

@@ -127,6 +127,22 @@ def test_a_cache_as_fast_as_the_one_before_it_is_named_where_others_have_a_step(
     ]
 
 
+@pytest.mark.parametrize(("third", "count"), [("17.4", 0), ("174", 1), ("1.74", 1)])
+def test_a_factor_of_ten_stands_out_of_a_smooth_series(
+    third: str, count: int, tmp_path: Path
+) -> None:
+    values = ["12.1", "15.0", third, "19.2", "21.5", "23.9"]
+    lines = [f"{users},t,ms,{value}" for users, value in enumerate(values, start=1)]
+    found = findings(tmp_path, rows("users,metric,unit,value", *lines))
+    assert [each.at.line for each in found] == [4] * count
+
+
+def test_a_first_value_that_is_unlike_the_second_is_no_factor_of_ten(tmp_path: Path) -> None:
+    values = ["14.2", "40.3", "20.1", "18.9", "14.4", "13.8", "13.7", "13.1"]
+    lines = [f"{at},t,ms,{value}" for at, value in enumerate(values, start=1)]
+    assert not findings(tmp_path, rows("probe,metric,unit,value", *lines))
+
+
 def test_a_guest_that_moves_more_than_its_host_is_one_finding(tmp_path: Path) -> None:
     rates = {"guest": 2000, "hypervisor host": 1500}
     lines = [f"{users},{scope},disk,kB/s,{rate + users}" for users in (1, 2, 3)

@@ -17,6 +17,7 @@ from steelyard.consistency.printed import MODES, rounded
 from steelyard.consistency.relations import Percentage, percentages_of
 
 _CAUSES = {"up": Cause.UP, "down": Cause.DOWN, "truncated": Cause.TRUNCATED}
+_ROWS, _FEW = 8, 3
 _FEWEST = 5
 _WRONG = 0.2
 _EXPLAINED = 0.9
@@ -44,12 +45,18 @@ def _direction(percentage: Percentage, table: Table) -> Iterator[Finding]:
                    if rounded(face, cell.number, mode) == cell.number.value)  # fmt: skip
     wrong = [row for row in rows if rounded(row[1], row[0].number) != row[0].number.value]
     best = max(_CAUSES, key=lambda mode: fits[mode])
-    clear = fits[best] >= _EXPLAINED * len(rows) and len(wrong) >= _WRONG * len(rows)
-    if len(wrong) >= _FEWEST and clear:
+    if _is_direction(len(rows), len(wrong), fits[best]):
         cell, face, others = wrong[0]
         nearest = rounded(face, cell.number)
         yield found(Rule.ROUNDING, cell, low=nearest, high=nearest, cause=_CAUSES[best],
                     others=others, count=len(wrong), of=len(rows))  # fmt: skip
+
+
+def _is_direction(rows: int, wrong: int, explained: int) -> bool:
+    """Whether chance is no explanation: few exceptions to rounding need all rows on one side."""
+    if explained == rows and rows >= _ROWS and wrong >= _FEW:
+        return True
+    return wrong >= max(_FEWEST, _WRONG * rows) and explained >= _EXPLAINED * rows
 
 
 def _resolution(table: Table) -> Iterator[Finding]:

@@ -23,6 +23,7 @@ _FAR = 0.02
 _SPREADS = 6
 _ROUGH, _SMOOTH = 0.35, 0.15
 """Decimal logarithms: how far a point is from the line through its neighbours."""
+_CLEARER = 4
 _FEWEST = 5
 
 
@@ -41,10 +42,13 @@ def _factors_of_ten(cells: Sequence[Cell], column: str) -> Iterator[tuple[Cell, 
     for one in series(cells, column):
         places = [log10(float(cell.level(column)) or 0.1) for cell in one]
         logs = [log10(cell.number.value) for cell in one]
-        if len(set(places)) < max(_FEWEST, len(places)) or _roughness(places, logs) < _ROUGH:
+        if len(set(places)) < max(_FEWEST, len(places)):
+            continue
+        before = _roughness(places, logs)
+        if before < _ROUGH:
             continue
         rough, at, power = min(_shifts(places, logs))
-        if rough < _SMOOTH:
+        if rough < min(_SMOOTH, before / _CLEARER):
             wanted = one[at].number.value / 10.0**power
             others = [*one[:at], *one[at + 1 :]][:2]
             yield one[at], found(Rule.FACTOR_OF_TEN, one[at], low=wanted, high=wanted,
