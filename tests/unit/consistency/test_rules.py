@@ -93,6 +93,17 @@ def test_a_wrong_divisor_and_a_part_left_out_are_named(
     assert (wrong.rule, wrong.cause) == (Rule.MEAN, cause)
 
 
+def test_a_wrong_mean_is_one_finding_and_not_a_wrong_difference_too(tmp_path: Path) -> None:
+    cells = {"a": (104.0, 91.5), "b": (131.5, 120.0), "c": (98.0, 97.0), "mean": (111.17, 102.83)}
+    lines = [f"{name},{metric},s,{value:.2f}" for name, (before, after) in cells.items()
+             for metric, value in (("without", before), ("with", after),
+                                   ("saved", before - after))]  # fmt: skip
+    text = rows("disk,metric,unit,value", *lines)
+    assert not findings(tmp_path, text)
+    (wrong,) = findings(tmp_path, text.replace("without,s,111.17", "without,s,102.83"))
+    assert (wrong.rule, wrong.cause, wrong.at.printed) == (Rule.MEAN, Cause.COPIED, "102.83")
+
+
 def test_means_that_are_geometric_are_held_to_that(tmp_path: Path) -> None:
     lines = []
     for metric, (a, b) in {"x": (1.0, 4.0), "y": (9.0, 4.0), "z": (2.0, 8.0)}.items():

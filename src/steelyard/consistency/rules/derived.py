@@ -11,6 +11,7 @@ from steelyard.consistency.making import differs, explained, found
 from steelyard.consistency.printed import Interval, total
 from steelyard.consistency.quantities import COUNT, DATA
 from steelyard.consistency.relations import Percentage, percentages_of, sums_of
+from steelyard.consistency.rules import aggregates
 
 _FEWEST = 10
 _NEARLY_ALL = 0.9
@@ -30,10 +31,12 @@ def check(table: Table) -> Iterator[Finding]:
 
 
 def _sums(table: Table) -> Iterator[Finding]:
+    wrong = {finding.at for finding in aggregates.check(table)}
     for relation in sums_of(table):
         for group in table.groups:
             cells = relation.cells(group)
-            if cells is not None:
+            # A mean that is already known to be wrong is what its difference disagrees with.
+            if cells is not None and not wrong & {c.place for c in (cells[0], *cells[1])}:
                 yield from _sum(cells[0], cells[1])
 
 
