@@ -18,10 +18,13 @@ TITLE = "Where it saturates"
 
 def saturation_table(view: View) -> Table:
     """One row for each curve."""
-    head = ("System", "Condition", "Peak at", "Interval", "Most", "Knee", "Last against best",
+    head = ("System", "Condition", "Peak at", "Interval", "Most", "Knee",
+            "Highest load against best before",
             "Noise", "Visits", "Left out, or not stated")  # fmt: skip
     rows = tuple(_texts(found, view.run.labels) for found in view.own.scaling)
-    return Table(TITLE, head, rows, frozenset({2, 3, 4, 5, 6, 7, 8}))
+    rises = any(found.fall is not None and found.fall.low_log > 0 for found in view.own.scaling)
+    note = (f"{head[6]}: above 0, throughput still rises at the highest load.",) if rises else ()
+    return Table(TITLE, head, rows, frozenset({2, 3, 4, 5, 6, 7, 8}), note)
 
 
 def _texts(found: ScalingFinding, labels: Labels) -> tuple[str, ...]:
