@@ -76,6 +76,10 @@ _NOUNS = {
     "trials-file-is-wrong": ("mistake in the file of trials", "mistakes in the file of trials"),
     "published-table-is-wrong": ("mistake in the table", "mistakes in the table"),
     "claims-file-is-wrong": ("mistake in the file of claims", "mistakes in the file of claims"),
+    "imported-file-is-wrong": (
+        "mistake in the imported files",
+        "mistakes in the imported files",
+    ),
     "not-in-this-version": (
         "thing in the study file that this version cannot run yet",
         "things in the study file that this version cannot run yet",

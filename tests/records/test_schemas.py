@@ -68,6 +68,7 @@ def documents(name: str) -> list[Any]:
         "run": [KEPT / "run.json"],
         "plan": [KEPT / "plan.json"],
         "trial-record": sorted(KEPT.glob("trials/*/record.json")),
+        "import": [ROOT / "tests/cases/imports/import.json"],
         "findings": sorted((ROOT / "tests/golden/report").glob("*/findings.json")),
     }
     return [json.loads(path.read_text("utf-8")) for path in paths[name]]

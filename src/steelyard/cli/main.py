@@ -106,6 +106,14 @@ COMMANDS = {
         ("steelyard check published.csv --claims claims.csv",),
         "consistency.check",
     ),
+    "import": Entry(
+        "importing:import_",
+        "Read files of other tools (ab, wrk, hyperfine ...) into a run, and judge what they allow.",
+        _READ,
+        ("steelyard import hyperfine times.json --as system=gzip,zstd",
+         "steelyard import ab old-*.txt new-*.txt --as system=old,new"),
+        "cli.imported",
+    ),
     "doctor": Entry(
         "doctor.command:doctor",
         "Check whether this machine can measure, and name what would disturb it.",

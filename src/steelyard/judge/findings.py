@@ -294,7 +294,9 @@ class MachineFinding(Frozen):
 class StopFinding(Frozen):
     """Why the study ended, or that it has not. ``extended_from``: visits of the budget before."""
 
-    reason: Literal["decided", "budget_visits", "budget_time", "interrupted", "failures", "running"]
+    reason: Literal[
+        "decided", "budget_visits", "budget_time", "interrupted", "failures", "running", "imported"
+    ]
     visits_done: int
     visits_planned: int
     trials_done: int

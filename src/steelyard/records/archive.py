@@ -16,6 +16,9 @@
                       Parquet, what a tool printed as text; SHA256SUMS of these
       report/         what was made from it; may be deleted and made again
 
+What another tool measured (``imports/``) has ``import.json`` and ``sources/``, the files that
+it was read from, in place of study, plan, ledger and trials.
+
 A trial's folder appears by rename, whole or not at all, whatever its outcome.
 """
 
@@ -56,6 +59,9 @@ from steelyard.records.ledger import read_ledger
 from steelyard.records.load_results import Course, LoadTimes, course_of, load_times_of
 from steelyard.records.schema import TrialRecord
 
+FACTS = "run.json"
+IMPORT = "import.json"
+SOURCES = "sources"
 _ATTEMPT_NAME = re.compile(r"(\d{4,})-(\d+)")
 
 
@@ -94,6 +100,11 @@ class Run:
     @property
     def study_path(self) -> Path:
         return self.path / "study.yaml"
+
+    @property
+    def is_import(self) -> bool:
+        """Whether another tool measured it."""
+        return (self.path / IMPORT).is_file()
 
     @property
     def report_path(self) -> Path:
@@ -212,15 +223,11 @@ def create_run(
     Raises:
         OSError: ``results`` cannot be written.
     """
-    moment = datetime.fromtimestamp(facts.created_unix_ns / 1e9, tz=UTC)
-    base = results / facts.study
-    make_folders(base)
-    clear_unfinished(base)
-    folder = _free_name(base / moment.strftime("%Y-%m-%dT%H-%M-%SZ"))
+    folder = _new_name(results, facts)
     with folder_appears(folder) as new:
         files = {
             "study.yaml": study_bytes,
-            "run.json": facts.model_dump_json(indent=1).encode() + b"\n",
+            FACTS: facts.model_dump_json(indent=1).encode() + b"\n",
             "plan.json": plan.model_dump_json(indent=1).encode() + b"\n",
         }
         write_files(new, files)
@@ -231,6 +238,35 @@ def create_run(
         (new / "trials").mkdir(mode=0o700)
         sync_folder(new / "trials")
     return Run(folder)
+
+
+def create_import(
+    results: Path, facts: RunFacts, record: bytes, sources: Mapping[str, bytes]
+) -> Run:
+    """Makes the folder of what another tool measured, named as a run, whole or not at all.
+
+    ``record`` is its ``import.json``; ``sources`` are the files that it was read from.
+
+    Raises:
+        OSError: ``results`` cannot be written.
+    """
+    folder = _new_name(results, facts)
+    with folder_appears(folder) as new:
+        files = {FACTS: facts.model_dump_json(indent=1).encode() + b"\n", IMPORT: record}
+        write_files(new, files)
+        (new / SOURCES).mkdir()
+        write_files(new / SOURCES, sources)
+        sync_folder(new / SOURCES)
+    return Run(folder)
+
+
+def _new_name(results: Path, facts: RunFacts) -> Path:
+    """Where a run that is created now will lie; what a crash left there is cleared."""
+    moment = datetime.fromtimestamp(facts.created_unix_ns / 1e9, tz=UTC)
+    base = results / facts.study
+    make_folders(base)
+    clear_unfinished(base)
+    return _free_name(base / moment.strftime("%Y-%m-%dT%H-%M-%SZ"))
 
 
 def open_run(path: Path) -> Run:

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from steelyard.errors import RecordError
+from steelyard.imports.folder import find_import
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.kinds.caveats import SamplesDamaged
 from steelyard.judge.verdict import judge_study
@@ -24,7 +25,10 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
     Raises:
         RecordError: the run is damaged, or a note of its author cannot be read.
         StudyError: its study file was changed by hand.
+        TrialsError: it was imported, and its numbers have no ratios.
     """
+    if run.is_import:
+        return find_import(run)
     facts = run.facts()
     study = read_study(run.study_path, variant=facts.variant)
     plan, records = run.plan(), run.records()

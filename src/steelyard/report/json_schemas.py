@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from steelyard.consistency.findings import TableFindings
+from steelyard.imports.record import ImportRecord
 from steelyard.judge.findings import RunFindings
 from steelyard.plan.model import Plan
 from steelyard.records.archive import RunFacts
@@ -30,6 +31,7 @@ DOCUMENTS: dict[str, tuple[str, TypeAdapter[Any]]] = {
     "ledger-event": ("A line of ledger.jsonl of a run", event_adapter()),
     "stream-event": ("A line of `steelyard run --json`", stream_adapter()),
     "trial-record": ("record.json of an attempt at a trial", TypeAdapter(TrialRecord)),
+    "import": ("import.json of what another tool measured", TypeAdapter(ImportRecord)),
     "findings": ("findings.json of a run", TypeAdapter(RunFindings)),
     "table-findings": ("What `steelyard check --json` prints", TypeAdapter(TableFindings)),
 }

@@ -32,6 +32,7 @@ from steelyard.study.workload.settings import ENGINE_SETTINGS
 from steelyard.study.workload.settings import SharedSettings as WorkloadSettings
 
 Shelf = Literal["workloads", "platforms", "services"]
+Kept = Shelf | Literal["imports"]
 
 
 class Platform(Entry):
@@ -60,7 +61,7 @@ class Platform(Entry):
 
 
 @cache
-def _files(shelf: Shelf) -> dict[str, Traversable]:
+def _files(shelf: Kept) -> dict[str, Traversable]:
     """The file of each entry, by name."""
 
     def below(folder: Traversable) -> Iterator[Traversable]:
@@ -85,7 +86,7 @@ def _load(file: str) -> object:
     return _parsed(read)
 
 
-def text(shelf: Shelf, name: str) -> str:
+def text(shelf: Kept, name: str) -> str:
     """The file of an entry, as it is written."""
     return _files(shelf)[name].read_text(encoding="utf-8")
 
@@ -106,7 +107,7 @@ def _entry(shelf: Shelf, name: str) -> dict[str, object]:
 
 
 @cache
-def names(shelf: Shelf) -> tuple[str, ...]:
+def names(shelf: Kept) -> tuple[str, ...]:
     """Names of all entries of one kind, sorted."""
     return tuple(sorted(_files(shelf)))
 

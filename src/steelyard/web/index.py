@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steelyard.errors import RecordError
-from steelyard.records.archive import RunFacts
+from steelyard.records.archive import Run, RunFacts
 from steelyard.records.files.documents import parsed
 from steelyard.records.files.migration import facts_of_1
 from steelyard.web.reading import read_bounded
@@ -177,7 +177,9 @@ def _status(path: str) -> tuple[int, int, int] | None:
 def _read(key: str, path: Path, stamp: Stamp) -> _Known:
     try:
         facts = parsed(read_bounded(path / RUN), path / RUN, RunFacts, facts_of_1)
-        return _Known(stamp, ListedRun(key, path, facts, state_of(path / LEDGER), running=False))
+        imported = Run(path).is_import
+        state = RunState("imported") if imported else state_of(path / LEDGER)
+        return _Known(stamp, ListedRun(key, path, facts, state, running=False))
     except RecordError as error:
         return _Known(stamp, None, error.message.replace(f"{path}/", ""))
     except OSError as error:

@@ -15,7 +15,7 @@ import steelyard
 from steelyard.errors import SteelyardError
 from steelyard.history.point import RunPoint, point_of
 from steelyard.judge.findings import RunFindings
-from steelyard.records.archive import Run
+from steelyard.records.archive import FACTS, IMPORT, Run
 from steelyard.report.formats.html import render
 from steelyard.report.formats.registry import FORMATS
 from steelyard.report.from_run import find
@@ -25,6 +25,7 @@ RECORDS = "records"
 """Where the files of a run lie, as seen from its page."""
 _BESIDE = {name: FORMATS[name].file for name in ("csv", "json")}
 _NICENESS = 10
+_READ = (FACTS, IMPORT, "plan.json", "study.yaml", "ledger.jsonl", "trials", "notes")
 
 Fingerprint = tuple[tuple[str, int, int], ...]
 Content = str | RunPoint
@@ -41,7 +42,7 @@ class Refused:
 def fingerprint_of(run: Path) -> Fingerprint:
     """What changes when anything does that is made of a run."""
     found = []
-    for name in ("run.json", "plan.json", "study.yaml", "ledger.jsonl", "trials", "notes"):
+    for name in _READ:
         try:
             status = (run / name).lstat()
         except OSError:

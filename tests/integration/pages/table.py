@@ -151,6 +151,10 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("steelyard time 'echo took 1", commands()),
         ("steelyard versus", HELD + "tests/integration/test_timing.py"),
     ],
+    "docs/guide/import-your-numbers.md": [
+        ("{", text_file("times.json")),
+        ("steelyard import hyperfine times.json", commands()),
+    ],
     "docs/guide/judge-your-own-trials.md": [
         ("order,system,throughput", text_file("trials.csv")),
         ("steelyard judge trials.csv", commands()),
@@ -228,6 +232,7 @@ README_COMMANDS: dict[str, str | None] = {
         "steelyard judge trials.csv --baseline old --response throughput"
     ),
     "steelyard check TABLE.csv": "steelyard check trials.csv",
+    "steelyard import KIND FILE... --as system=A,B": "steelyard import list",
     "steelyard doctor": "steelyard doctor",
     "steelyard platform": "steelyard platform list",
     "steelyard service": "steelyard service list",

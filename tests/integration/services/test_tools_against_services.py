@@ -15,6 +15,7 @@ import pytest
 from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.imports.metrics import read_metrics
 from steelyard.records.missing import Quoted
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
@@ -22,7 +23,6 @@ from steelyard.study.declared import responses as declared
 from steelyard.study.declared.value import defaults_of, read_value
 from steelyard.study.model import WorkloadSpec
 from steelyard.systems.services import RunningService
-from steelyard.workloads.tools.metrics import read_metrics
 from steelyard.workloads.tools.ready import PLAIN_WORDS, ReadyTool, ToolContext, make_ready
 from tests.integration.services.started import LACKING, started
 

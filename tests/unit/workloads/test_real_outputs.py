@@ -18,12 +18,12 @@ import pytest
 from ruamel.yaml import YAML
 
 from steelyard.hosts.failures import SystemFailure
+from steelyard.imports.metrics import OutputError, read_metrics
 from steelyard.records.schema import Measured
 from steelyard.report.notes.missing import missing_text
 from steelyard.study import catalogue
 from steelyard.study.declared import responses as declared
 from steelyard.study.declared.value import defaults_of, read_value
-from steelyard.workloads.tools.metrics import OutputError, read_metrics
 from steelyard.workloads.tools.values import tool_values
 from steelyard.workloads.tools.version import supported_version
 

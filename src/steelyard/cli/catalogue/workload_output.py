@@ -9,6 +9,7 @@ import typer
 
 from steelyard import units
 from steelyard.errors import HostError
+from steelyard.imports.metrics import OutputError, read_metrics
 from steelyard.records.missing import Reason
 from steelyard.records.schema import Measured
 from steelyard.report.figures import quantity
@@ -20,7 +21,6 @@ from steelyard.study.file.complaints import choice_hint
 from steelyard.study.workload.entry import Workload
 from steelyard.study.workload.output_checks import STREAMS
 from steelyard.study.workload.placeholders import looks_of
-from steelyard.workloads.tools.metrics import OutputError, read_metrics
 from steelyard.workloads.tools.values import tool_values
 
 

@@ -18,7 +18,7 @@ from steelyard.cli.reading import chosen_formats, print_answer, write
 from steelyard.cli.session.display import tell_at_once, watch
 from steelyard.cli.session.stream import EventStream
 from steelyard.engine.locate import check_version, find_engine
-from steelyard.errors import ExitCode
+from steelyard.errors import ExitCode, RecordError
 from steelyard.hosts.lease import Busy
 from steelyard.hosts.secrets import refuse_missing_secrets
 from steelyard.judge.analyses.planning.reachable import reaches
@@ -82,6 +82,12 @@ def begun(path: Path, variant: str | None, seed: int | None, results: Path, want
 def resumed(path: Path, wanted: Wanted, *, extend: bool) -> int:
     """A run that was interrupted, or whose budget ended; the exit code."""
     opened = open_run(path)
+    if opened.is_import:
+        raise RecordError(
+            f"{opened.path} was imported: there is nothing that could go on",
+            hint="import it again with more files",
+            slug="cannot-be-extended",
+        )
     study = read_study(opened.study_path, variant=opened.facts().variant)
     if extend:
         extend_budget(opened)

@@ -143,8 +143,11 @@ def judge_trials(
     return judge_rows(rows, declared)
 
 
-def judge_rows(rows: TrialRows, declared: Declared) -> TrialsVerdict:
+def judge_rows(rows: TrialRows, declared: Declared, *, ordered: bool = True) -> TrialsVerdict:
     """The same of rows, and of what was declared before the first.
+
+    ``ordered``: whether it is known which visit followed which; only the design ``none`` can do
+    without.
 
     Raises:
         TrialsError: as ``judge_trials``.
@@ -164,6 +167,7 @@ def judge_rows(rows: TrialRows, declared: Declared) -> TrialsVerdict:
         declared.paths,
         declared.seed,
         len(visits),
+        ordered=ordered,
     )
     return TrialsVerdict(
         response=ResponseFinding(

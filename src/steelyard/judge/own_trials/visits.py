@@ -30,7 +30,7 @@ class MeasuredVisits:
     """All that the comparisons of one set of trials share.
 
     ``rounds``: how often a block holds every system. ``budget``: visits of all systems. ``slots``:
-    how long orders are drawn.
+    how long orders are drawn. ``ordered``: whether it is known which visit followed which.
     """
 
     visits: list[Visit]
@@ -43,6 +43,7 @@ class MeasuredVisits:
     seed: int
     slots: int
     distrusted: Withheld | None = None
+    ordered: bool = True
 
     def series(
         self,
@@ -121,7 +122,12 @@ class MeasuredVisits:
         }
 
     def _before(self, numbers: Sequence[int]) -> tuple[str | None, ...]:
-        """Among several systems, that of the visit before each, which may be of no pair with it."""
+        """Among several systems, that of the visit before each, which may be of no pair with it.
+
+        Of no visit where it is not known which visit followed which.
+        """
+        if not self.ordered:
+            return (None,) * len(numbers)
         if len(self.systems) == 2:
             return ()
         return tuple(None if n == 1 else self.visits[n - 2].system for n in numbers)

@@ -50,6 +50,7 @@ STOP_WORDS = {
     "interrupted": "it was interrupted",
     "failures": "nothing was left to compare",
     "running": "it is still running",
+    "imported": "all that was imported was judged",
 }
 
 
@@ -120,6 +121,9 @@ def _aa_control(found: VerdictFinding) -> str:
 
 def _stop_line(view: View) -> str:
     stop = view.run.stop
+    if stop.reason == "imported":
+        visits = counted(stop.visits_done, "visit")
+        return f"One look, after {visits} ({counted(stop.trials_done, 'trial')})."
     before = "" if stop.extended_from is None else f", extended once from {stop.extended_from}"
     return (
         f"After {stop.visits_done} of at most {counted(stop.visits_planned, 'visit')}{before} "

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from steelyard.judge.analyses.factors.findings import InfluenceFinding
-from steelyard.judge.findings import RunFindings
+from steelyard.judge.findings import RunFindings, StopFinding
 from steelyard.report.figures import counted
 from steelyard.report.sentences.assumptions import STOP_WORDS, judged
 from steelyard.report.view import views
@@ -22,6 +22,7 @@ def done_rows(run: RunFindings) -> list[tuple[str, str]]:
 
 _ORDERS = {
     "big_stick": "big-stick design, one random assignment per visit",
+    "none": "not known",
     "pairs": "random pairs of visits",
     "double_blocks": "random blocks, decided systems are dropped",
     "blocks": "random blocks, decided systems are dropped",
@@ -43,27 +44,33 @@ def _done(run: RunFindings) -> Iterator[tuple[str, str]]:
     if conditions or not influence:
         yield "Conditions", ", ".join(conditions) or "none"
     if all_conditions:
-        design = _ORDERS[run.design or ("big_stick" if len(run.systems) == 2 else "double_blocks")]
-        yield "Order", f"{design}, conditions shuffled within a visit, seed {run.seed}"
+        known = run.design or ("big_stick" if len(run.systems) == 2 else "double_blocks")
+        shuffled = f", conditions shuffled within a visit, seed {run.seed}"
+        yield "Order", _ORDERS[known] + ("" if known == "none" else shuffled)
     for each in influence:
         yield "Factors", _factors(each, run.labels)
     margins = {each.margin_log for each in influence}
     margins |= {each.margin_log for view in of_each for each in judged(view)}
     told = dict.fromkeys(format_margin(math.expm1(each)) for each in sorted(margins))
     yield "Margin", "; ".join(told) or "no comparison was judged"
-    yield (
-        "Ended",
-        (
-            f"{STOP_WORDS[stop.reason]}: {stop.visits_done} of at most {stop.visits_planned} "
-            f"visits, {stop.trials_done} trials, {stop.attempts_failed} failed attempts, "
-            f"{format_duration(stop.spent_s)}"
-        ),
-    )
+    yield "Ended", _ended(stop)
     yield "Made by", f"steelyard {run.tool_version}, run {run.run}"
 
 
+def _ended(stop: StopFinding) -> str:
+    if stop.reason == "imported":
+        return f"{STOP_WORDS[stop.reason]}: {counted(stop.trials_done, 'trial')}"
+    return (
+        f"{STOP_WORDS[stop.reason]}: {stop.visits_done} of at most {stop.visits_planned} "
+        f"visits, {stop.trials_done} trials, {stop.attempts_failed} failed attempts, "
+        f"{format_duration(stop.spent_s)}"
+    )
+
+
 def trials_words(run: RunFindings) -> str:
-    """``57 trials in 4 min``."""
+    """``57 trials in 4 min``; of what was imported, how long it took is not known."""
+    if run.stop.reason == "imported":
+        return counted(run.stop.trials_done, "trial")
     return f"{counted(run.stop.trials_done, 'trial')} in {format_duration(run.stop.spent_s)}"
 
 

@@ -50,6 +50,13 @@ _GENERATOR = (
     _K.CONNECTIONS_MISSING,
 )
 _MOST_KINDS = 2
+_IMPORTED = {
+    "Steady state": "Not known: throughput over time is not imported.",
+    "Host noise": "Not known: another tool measured, and did not watch its machines.",
+    "Configuration": "Not known: no facts of the machines are imported.",
+    "Load generator": "Not calibrated.",
+    "Failures": "Not known: of trials that failed no file was given.",
+}
 
 
 class State(IntEnum):
@@ -76,7 +83,9 @@ class TrustLine:
 
 
 def trust_lines(run: RunFindings) -> list[TrustLine]:
-    """All five, the worst first."""
+    """All five, the worst first; of what was imported, none is known."""
+    if run.stop.reason == "imported":
+        return [TrustLine(name, State.UNKNOWN, text, ()) for name, text in _IMPORTED.items()]
     lines = [_steady_state(run), _host_noise(run), _configuration(run), _generator(run),
              _failures(run)]  # fmt: skip
     return sorted(lines, key=lambda line: line.state)

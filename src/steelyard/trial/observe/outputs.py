@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.engine.agent import AgentRefusal
+from steelyard.imports.metrics import OutputError, read_metrics
 from steelyard.records.missing import Missing, Quoted
 from steelyard.records.schema import Measured, Outcome
 from steelyard.study.declared import responses as declared
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.outcomes import TrialFailed
-from steelyard.workloads.tools.metrics import OutputError, read_metrics
 from steelyard.workloads.tools.ready import NOT_ASKED, ReadyTool
 from steelyard.workloads.tools.timed import RUN_TIME, run_time
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from steelyard.imports.metrics import read_metrics
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
 from steelyard.study.declared import responses as declared
 from steelyard.study.declared.setting import Settings, SettingValue
 from steelyard.study.declared.value import defaults_of
-from steelyard.workloads.tools.metrics import read_metrics
 from steelyard.workloads.tools.values import command_words, tool_values
 
 

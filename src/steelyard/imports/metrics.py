@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean, median
 
+from steelyard.imports.output import Found, NotThereError, Printed
 from steelyard.records.missing import (
-    Missing,
     MissingKind,
     NotMeasuredWith,
     Quoted,
@@ -26,8 +26,7 @@ from steelyard.study.declared.placeholders import Value, fill
 from steelyard.study.declared.responses import Response
 from steelyard.study.declared.setting import Settings
 from steelyard.study.workload.entry import Workload, response_of
-from steelyard.study.workload.metric import Look, Metric, Scale, Take
-from steelyard.workloads.tools.output import Found, NotThereError, Printed
+from steelyard.study.workload.metric import Look, Metric, Refusal, Scale, Take
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 _TAKE: dict[Take, Callable[[Sequence[float]], float]] = {
@@ -72,7 +71,8 @@ def read_metrics(
     }
     measured, reasons = {}, dict[str, str]()
     try:
-        refused = _refused(entry, printed)
+        because = refused_reason(entry.refuses, printed)
+        refused = None if because is None else Quoted(kind="tool_reported", said=because)
     except NotThereError as error:
         refused, reasons["refuses"] = None, str(error)
     for name, metric in entry.metrics.items():
@@ -93,9 +93,13 @@ def read_metrics(
     return measured
 
 
-def _refused(entry: Workload, printed: Printed) -> Missing | None:
-    """Why nothing of the output is to be used, if so; a pattern need not be there."""
-    for refusal in entry.refuses:
+def refused_reason(refuses: Iterable[Refusal], printed: Printed) -> str | None:
+    """Why nothing of the output is to be used, if so; a pattern need not be there.
+
+    Raises:
+        NotThereError: a path or a table is not there.
+    """
+    for refusal in refuses:
         try:
             texts = [found.text for found in printed.found(refusal)]
         except NotThereError:
@@ -107,7 +111,7 @@ def _refused(entry: Workload, printed: Printed) -> Missing | None:
         if refusal.differs is not None:
             texts = [text for text in texts if text != refusal.differs]
         if texts:
-            return Quoted(kind="tool_reported", said=refusal.because)
+            return refusal.because
     return None
 
 
@@ -137,15 +141,20 @@ def _said(metric: Metric, entry: Workload, printed: Printed) -> Reading:
     for one in found:
         if one.text in metric.no_value:
             return Quoted(kind="tool_reported", said=metric.no_value[one.text])
-    return _taken(found, metric, entry.scale_of(metric))
+    return taken(found, metric, entry.scale_of(metric))
 
 
 def _number(printed: Printed, look: Look) -> float:
-    return _taken(printed.found(look), look, 1.0)
+    return taken(printed.found(look), look, 1.0)
 
 
-def _taken(found: Sequence[Found], look: Look, scale: Scale) -> float:
-    numbers = [_scaled(one, scale) for one in found]
+def taken(found: Sequence[Found], look: Look, scale: Scale) -> float:
+    """One number of those that were found.
+
+    Raises:
+        NotThereError: there are several where one is expected, or one is no number.
+    """
+    numbers = [scaled(one, scale) for one in found]
     if look.take == "only":
         if len(numbers) > 1:
             raise NotThereError(f"{len(numbers)} of them, where one is expected")
@@ -153,7 +162,12 @@ def _taken(found: Sequence[Found], look: Look, scale: Scale) -> float:
     return _TAKE[look.take](numbers)
 
 
-def _scaled(found: Found, scale: Scale) -> float:
+def scaled(found: Found, scale: Scale) -> float:
+    """A number as printed, in the unit of its response.
+
+    Raises:
+        NotThereError: it is none, or its unit is not known.
+    """
     if _NUMBER.fullmatch(found.text) is None:
         raise NotThereError(f"`{found.text}` is no number")
     value = float(found.text)

@@ -37,7 +37,8 @@ class Printed:
     tables: Mapping[str, Table]
     fill: Callable[[str], str]
     unread: Mapping[str, str | None] = field(default_factory=dict)
-    _documents: dict[str, object] = field(default_factory=dict)
+    documents: dict[str, object] = field(default_factory=dict)
+    """Those of JSON, parsed once each, by source."""
 
     def found(self, look: Look) -> list[Found]:
         """Every text at this place, one at least.
@@ -77,11 +78,11 @@ class Printed:
         return text[: text.rfind("\n") + 1]
 
     def _at(self, look: Look, path: str) -> Iterator[str]:
-        if look.source not in self._documents:
-            self._documents[look.source] = _document(look.source, self._text(look.source))
+        if look.source not in self.documents:
+            self.documents[look.source] = _document(look.source, self._text(look.source))
         wanted = self.fill(path)
         try:
-            values = values_at(self._documents[look.source], wanted)
+            values = values_at(self.documents[look.source], wanted)
         except LookupError as error:
             message = f"nothing at `{wanted}` of `{look.source}`: there is no `{error}`"
             raise NotThereError(message) from error

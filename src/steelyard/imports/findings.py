@@ -1,0 +1,236 @@
+"""From an import to findings: what its design allows, judged once. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from statistics import median
+
+from steelyard.imports.record import ImportedResponse, ImportedTrial, ImportRecord
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.cells import INTERVAL_LEVEL, median_interval
+from steelyard.judge.comparisons.families import Family
+from steelyard.judge.findings import (
+    CellFinding,
+    ResponseFinding,
+    RunFindings,
+    StopFinding,
+    VerdictFinding,
+    WorkloadFindings,
+)
+from steelyard.judge.kinds.caveats import JudgedOnce, OrderNotRandom
+from steelyard.judge.kinds.verdict_notes import NotJudged, NoVariation, TooFewVisits
+from steelyard.judge.own_trials.arguments import Declared
+from steelyard.judge.own_trials.rows import LEAST_VISITS, TrialRows, TrialsError
+from steelyard.judge.own_trials.verdicts import judge_rows
+from steelyard.judge.own_trials.visits import LOAD
+from steelyard.plan.model import Cell
+from steelyard.study.model import Level
+
+ALPHA = 0.05
+
+Conditions = dict[str, Level]
+
+
+def findings_of(record: ImportRecord, run: str, sha256: str) -> RunFindings:
+    """All that can be said of an import; the primary response carries the guarantee.
+
+    Raises:
+        TrialsError: its numbers have no ratios, as 0 has none.
+    """
+    conditions = record.conditions
+    verdicts = tuple(_verdicts(record, conditions))
+    own = WorkloadFindings(
+        name=record.kind,
+        conditions=conditions,
+        responses=tuple(_response(each, record) for each in record.responses),
+        verdicts=verdicts,
+        cells=tuple(_cells(record, conditions)),
+        caveats=(OrderNotRandom(), JudgedOnce()),
+    )
+    return RunFindings(
+        tool_version=record.tool_version,
+        study=f"import-{record.kind}",
+        question=record.question,
+        variant=None,
+        study_sha256=sha256,
+        seed=0,
+        run=run,
+        design="none",
+        systems=record.systems,
+        baseline=record.baseline,
+        stop=StopFinding(
+            reason="imported",
+            visits_done=len({trial.visit for trial in record.trials}),
+            visits_planned=len({trial.visit for trial in record.trials}),
+            trials_done=len(record.trials),
+            attempts_failed=0,
+            spent_s=0.0,
+        ),
+        workloads=(own,),
+        attempts=(),
+        differences=(),
+        tested=_versions(record),
+    )
+
+
+def _response(each: ImportedResponse, record: ImportRecord) -> ResponseFinding:
+    return ResponseFinding(
+        name=each.name,
+        label=each.label,
+        unit=each.unit,
+        direction=each.direction,
+        primary=each.name == record.primary,
+    )
+
+
+def _versions(record: ImportRecord) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Versions of the tool that measured each system, as far as the files say."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for system in record.systems:
+        files = dict.fromkeys(t.file for t in record.trials if t.system == system)
+        said = dict.fromkeys(v for n in files if (v := record.files[n - 1].version) is not None)
+        if said:
+            found[system] = {"tool.version": tuple(said)}
+    return found
+
+
+def _cells(record: ImportRecord, conditions: tuple[Conditions, ...]) -> Iterator[CellFinding]:
+    for response in record.responses:
+        for condition in conditions:
+            for system in record.systems:
+                known = [
+                    (trial.trial, trial.values[response.name])
+                    for trial in record.trials
+                    if (trial.system, trial.conditions) == (system, condition)
+                    and response.name in trial.values
+                ]
+                values = tuple(value for _, value in known)
+                low, high = median_interval(values)
+                yield CellFinding(
+                    cell=Cell(system=system, conditions=condition),
+                    response=response.name,
+                    values=values,
+                    trials=tuple(trial for trial, _ in known),
+                    median=median(values) if values else None,
+                    low=low,
+                    high=high,
+                    interval_level=INTERVAL_LEVEL,
+                )
+
+
+def _verdicts(record: ImportRecord, conditions: tuple[Conditions, ...]) -> Iterator[VerdictFinding]:
+    """Those of the primary response, then those that only explore."""
+    for response in sorted(record.responses, key=lambda each: each.name != record.primary):
+        is_primary = response.name == record.primary
+        trials = [t for t in record.trials if response.name in t.values]
+        if response.direction == "none" or (not is_primary and not _judgeable(trials, record)):
+            continue
+        if (why := _why_not(trials, response, record)) is not None:
+            if is_primary:
+                yield from _not_judged(record, response, why)
+            continue
+        try:
+            found = list(_judged(record, response, trials, conditions))
+        except TrialsError:
+            if is_primary:
+                raise
+            continue
+        for verdict in found:
+            label = {"response": response.label}
+            if not is_primary:
+                label["scope"] = "exploratory"
+            family = verdict.family.model_copy(update=label)
+            beside = {"family": family, "exploratory": not is_primary}
+            yield verdict.model_copy(update=beside)
+
+
+def _judgeable(trials: list[ImportedTrial], record: ImportRecord) -> bool:
+    return {trial.system for trial in trials} == set(record.systems)
+
+
+def _why_not(
+    trials: list[ImportedTrial], response: ImportedResponse, record: ImportRecord
+) -> NotJudged | None:
+    """Why no verdict is possible, whatever the numbers are."""
+    visits = {trial.visit: trial.system for trial in trials}
+    systems = list(visits.values())
+    fewest = min(
+        systems.count(record.baseline) + systems.count(name)
+        for name in record.systems
+        if name != record.baseline
+    )
+    if fewest < LEAST_VISITS:
+        return TooFewVisits(visits=fewest, needed=LEAST_VISITS)
+    if len({trial.values[response.name] for trial in trials}) == 1:
+        return NoVariation()
+    return None
+
+
+def _judged(
+    record: ImportRecord,
+    response: ImportedResponse,
+    trials: list[ImportedTrial],
+    conditions: tuple[Conditions, ...],
+) -> Iterator[VerdictFinding]:
+    """By the judge of trials measured elsewhere; each combination of conditions is a load."""
+    numbers = {tuple(each.items()): at for at, each in enumerate(conditions)}
+    several = len(conditions) > 1
+    rows = TrialRows(
+        system=[trial.system for trial in trials],
+        response=[trial.values[response.name] for trial in trials],
+        load=[numbers[tuple(t.conditions.items())] for t in trials] if several else None,
+        visit=[trial.visit for trial in trials],
+    )
+    declared = Declared(
+        record.baseline,
+        record.margin_ratio,
+        "none",
+        "lower" if response.direction == "lower" else "higher",
+        ALPHA,
+        name=response.name,
+        unit=response.unit,
+    )
+    for verdict in judge_rows(rows, declared, ordered=False).verdicts:
+        at = None if verdict.conditions is None else verdict.conditions.get(LOAD)
+        own = verdict.conditions if at is None else conditions[int(at)]
+        yield verdict.model_copy(update={"conditions": own})
+
+
+def _not_judged(
+    record: ImportRecord, response: ImportedResponse, why: NotJudged
+) -> Iterator[VerdictFinding]:
+    for other in record.systems:
+        if other == record.baseline:
+            continue
+        counts = [
+            len({t.visit for t in record.trials if t.system == name})
+            for name in (record.baseline, other)
+        ]
+        yield VerdictFinding(
+            response=response.name,
+            baseline=record.baseline,
+            other=other,
+            conditions=None if len(record.conditions) > 1 else record.conditions[0],
+            word=VerdictWord.UNDECIDED,
+            words=(),
+            margin_log=math.log1p(record.margin_ratio),
+            alpha=ALPHA,
+            family=Family(response=response.label, scope="overall"),
+            estimate_log=None,
+            low_log=None,
+            high_log=None,
+            interval_level=1 - ALPHA,
+            equivalence_low_log=None,
+            equivalence_high_log=None,
+            n_baseline=counts[0],
+            n_other=counts[1],
+            decided_at_visit=None,
+            noise_log=None,
+            visits_to_decide=None,
+            exploratory=False,
+            spread_ratio=None,
+            stall_rate_baseline=None,
+            stall_rate_other=None,
+            not_judged=(why,),
+        )

@@ -1,0 +1,135 @@
+"""What a file of ``catalogue/imports`` declares: how the results of one tool are read.
+
+Where the catalogue drives the tool itself, ``workload`` names its file, and the metrics are those.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pydantic import Field
+from ruamel.yaml import YAML
+
+from steelyard.study import catalogue
+from steelyard.study.declared.responses import Response, responses
+from steelyard.study.service.entry import Part
+from steelyard.study.workload.entry import response_of
+from steelyard.study.workload.metric import Factor, Look, Metric, Refusal, Table
+
+
+class ImportedMetric(Metric):
+    """A number of every trial."""
+
+    unit_at: str | None = None
+    """Where the unit that it is printed in lies, as a path within the row."""
+
+
+class FileVersion(Look):
+    """What the file says of the tool, or of its own format; a version outside is refused."""
+
+    least: str
+    """The first version that is supported."""
+    before: str | None = None
+    """The first version that is no longer supported."""
+
+
+class Rows(Part):
+    """How a file that holds several results is taken apart."""
+
+    json_path: str | None = Field(default=None, alias="json")
+    """The rows of a JSON document, as `results.*`."""
+    pattern: str | None = None
+    """Lines that are rows each, of a text."""
+    csv: bool = False
+    """Whether the lines are comma-separated, below a header."""
+    name: str | None = None
+    """Where the name of a row lies: a path within it, a column, or the group of the pattern."""
+    condition: str = "benchmark"
+    """What the rows are, as a condition."""
+    systems: bool = False
+    """Whether the rows of a file may be the systems that are compared."""
+    only: dict[str, str] = Field(default={})
+    """Rows whose text at a path is another are left out: they are not measured, but computed."""
+
+
+class Kind(Part):
+    """One kind of file."""
+
+    summary: str
+    """One sentence that says what its files are."""
+    made: str
+    """How such a file is made."""
+    trial: str
+    """What one trial is."""
+    seen: tuple[str, ...]
+    """Versions of the tool whose real output a test reads."""
+    says_version: bool = False
+    """Whether the file says which version made it."""
+    workload: str | None = None
+    """The workload of the catalogue whose metrics these are."""
+    operation: str = "operations"
+    """The plural noun of one operation."""
+    primary: str = "throughput"
+    """The response that is judged unless another is asked for."""
+    is_json: bool = False
+    """Whether the file is one JSON document."""
+    holds: tuple[Look, ...] = ()
+    """What every such file holds: where one is missing, it is of another tool."""
+    ends: str | None = None
+    """What a whole text ends with, as a pattern; without it, it was cut."""
+    version: FileVersion | None = None
+    """Where the version stands."""
+    rows: Rows | None = None
+    """How it is taken apart; without it, the file is one trial."""
+    each: bool = False
+    """Whether every number that is found in a row is a trial of its own."""
+    settings: dict[str, Look] = Field(default={})
+    """Settings of the workload that the file itself says, in small letters."""
+    conditions: dict[str, Look] = Field(default={})
+    """Conditions that the file itself says, such as connections."""
+    optional: tuple[str, ...] = ()
+    """Metrics that the tool only prints when it is asked to."""
+    scales: dict[str, dict[str, Factor]] = Field(default={})
+    """Units that the tool prints, in the unit of a response, by a name for `scale`."""
+    tables: dict[str, Table] = Field(default={})
+    """Tables in the file, by name."""
+    refuses: tuple[Refusal, ...] = ()
+    """Files of which nothing is to be used."""
+    metrics: dict[str, ImportedMetric] = Field(default={})
+    """Its numbers, by the name of the response."""
+
+    def response(self, name: str) -> Response:
+        """What a metric is: a standard response is what it always is."""
+        found = response_of(self.metrics[name], responses().get(name))
+        unit = found.unit.replace("{operation}", self.operation)
+        return found.model_copy(update={"unit": unit})
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """All kinds, sorted."""
+    return catalogue.names("imports")
+
+
+@cache
+def kind(name: str) -> Kind:
+    """The kind of this name, which must be one of ``names``."""
+    written = YAML(typ="safe", pure=True).load(catalogue.text("imports", name))
+    found = Kind.model_validate(written)
+    if found.workload is None:
+        return found
+    entry = catalogue.workload(found.workload)
+    shared = {
+        name: ImportedMetric.model_validate(metric.model_dump(by_alias=True))
+        for name, metric in entry.metrics.items()
+    }
+    return found.model_copy(
+        update={
+            "operation": entry.operation,
+            "primary": entry.primary,
+            "scales": entry.scales | found.scales,
+            "tables": entry.tables | found.tables,
+            "refuses": (*entry.refuses, *found.refuses),
+            "metrics": shared | found.metrics,
+        }
+    )

@@ -1,0 +1,146 @@
+"""``steelyard import``: from files to a run that ``report``, ``compare`` and the judge open."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.imports.test_reading import FILES, IMPORTS, TOOLS
+from typer.testing import CliRunner
+
+from steelyard.cli.main import app
+from steelyard.errors import RecordError
+from steelyard.judge.findings import RunFindings
+from steelyard.records.archive import Run, open_run
+from steelyard.report.from_run import find
+from steelyard.web.index import Index
+
+HYPERFINE = FILES["hyperfine"][0]
+AB = TOOLS / "ab" / "2.3-r1934973" / "stdout.txt"
+
+
+def steelyard(*words: object, code: int = 0) -> str:
+    result = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "200"})
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def imported(folder: Path, kind: str, files: list[Path], *words: object) -> RunFindings:
+    results = folder / "results"
+    steelyard("import", kind, *files, *words, "--results", results, "--format", "json")
+    return find(open_run(results / f"import-{kind}"))
+
+
+def copies(folder: Path, counts: dict[str, int]) -> list[Path]:
+    """Reports of ab, each a little slower than the one before."""
+    found = []
+    for system, count in counts.items():
+        for at in range(count):
+            path = folder / f"{system}-{at}.txt"
+            rate = 5000 + 10 * at + (2000 if system == "new" else 0)
+            path.write_text(AB.read_text("utf-8").replace("5343.96", f"{rate}.00"), "utf-8")
+            found.append(path)
+    return found
+
+
+def test_runs_of_commands_are_trials_and_the_lost_guarantees_are_named(tmp_path: Path) -> None:
+    found = imported(tmp_path, "hyperfine", [HYPERFINE], "--as", "system=one,two")
+    verdict = found.workloads[0].verdicts[0]
+    assert (verdict.n_baseline, verdict.n_other) == (10, 10)
+    assert [each.kind for each in found.workloads[0].caveats] == ["order_not_random", "judged_once"]
+    assert (found.design, found.stop.reason) == ("none", "imported")
+    assert not any("carry_over" in note.kind for note in verdict.reasons)
+
+
+def test_files_are_assigned_by_the_name_of_their_system(tmp_path: Path) -> None:
+    files = copies(tmp_path, {"old": 5, "new": 6})
+    found = imported(tmp_path, "ab", files, "--as", "system=old,new")
+    verdict = found.workloads[0].verdicts[0]
+    assert (verdict.word.value, verdict.n_baseline, verdict.n_other) == ("faster", 5, 6)
+    assert found.tested["old"] == {"tool.version": ("2.3",)}
+    assert found.workloads[0].conditions == ({"users": 16},)
+
+
+def test_others_than_the_judged_response_only_explore(tmp_path: Path) -> None:
+    files = copies(tmp_path, {"old": 5, "new": 5})
+    found = imported(tmp_path, "ab", files, "--as", "system=old,new", "--response", "response.mean")
+    own = found.workloads[0]
+    assert [each.name for each in own.responses if each.primary] == ["response.mean"]
+    assert [each.response for each in own.verdicts if not each.exploratory] == ["response.mean"]
+    assert own.verdicts[0].not_judged[0].kind == "no_variation"
+
+
+def test_too_few_trials_are_kept_and_not_judged(tmp_path: Path) -> None:
+    found = imported(tmp_path, "ab", [AB, AB], "--as", "system=old,new")
+    verdict = found.workloads[0].verdicts[0]
+    assert verdict.not_judged[0].kind == "too_few_visits"
+    assert [cell.values for cell in found.workloads[0].cells[:2]] == [(5343.96,), (5343.96,)]
+
+
+def test_benchmarks_of_one_file_are_conditions(tmp_path: Path) -> None:
+    files = [IMPORTS / "google-benchmark" / f"1.7.1-{name}.json" for name in ("old", "new")]
+    found = imported(tmp_path, "google-benchmark", files, "--as", "system=old,new")
+    names = [each["benchmark"] for each in found.workloads[0].conditions]
+    assert names == ["BM_sort/64", "BM_sort/512", "BM_copy"]
+
+
+def test_files_whose_conditions_differ_are_refused_with_their_name(tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    text = AB.read_text("utf-8").replace("Concurrency Level:      16", "Concurrency Level:      8")
+    other.write_text(text, "utf-8")
+    said = steelyard("import", "ab", AB, other, "--as", "system=a,b", code=2)
+    assert "users 16" in said
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["system=old"], "--as"),
+        (["host=old,new"], "--as"),
+        (["system=old,new", "--response", "speed"], "--response"),
+        (["system=old,new", "--baseline", "older"], "--baseline"),
+        (["system=old,new", "--margin", "2 s"], "--margin"),
+    ],
+)
+def test_a_mistake_of_the_command_line_names_its_option(
+    tmp_path: Path, words: list[str], names: str
+) -> None:
+    results = tmp_path / "results"
+    said = steelyard("import", "ab", AB, AB, "--results", results, "--as", *words, code=2)
+    assert names in said
+    assert not results.exists()
+
+
+def test_names_that_contradict_the_names_of_files_are_refused(tmp_path: Path) -> None:
+    files = copies(tmp_path, {"old": 1, "new": 1})
+    steelyard("import", "ab", *reversed(files), "--as", "system=old,new", code=2)
+
+
+def test_an_import_is_reported_compared_and_listed_as_a_run(tmp_path: Path) -> None:
+    for _ in range(2):
+        imported(tmp_path, "hyperfine", [HYPERFINE], "--as", "system=one,two")
+    results = tmp_path / "results"
+    one, other = sorted((results / "import-hyperfine").iterdir())
+    steelyard("report", one, "--format", "html,md,csv,json")
+    assert (one / "report" / "report.html").stat().st_size > 1000
+    assert "CONTRADICTION" not in steelyard("compare", one, other)
+    assert {run.status for run in Index(results).listing().runs.values()} == {"imported"}
+    steelyard("resume", one, code=3)
+
+
+def test_the_files_are_kept_as_they_were_and_a_changed_import_is_refused(tmp_path: Path) -> None:
+    imported(tmp_path, "hyperfine", [HYPERFINE], "--as", "system=one,two")
+    run = open_run(tmp_path / "results" / "import-hyperfine")
+    assert (run.path / "sources" / f"001-{HYPERFINE.name}").read_bytes() == HYPERFINE.read_bytes()
+    kept: dict[str, Any] = json.loads((run.path / "import.json").read_text("utf-8"))
+    kept["trials"].pop()
+    (run.path / "import.json").write_text(json.dumps(kept), "utf-8")
+    with pytest.raises(RecordError):
+        find(Run(run.path))
+
+
+def test_the_list_shows_every_kind() -> None:
+    assert len(steelyard("import", "list").splitlines()) == len(FILES)
