@@ -18,12 +18,17 @@ CASES_OF = {
     "wrk": ("4.0.0", "4.1.0", "4.1.0-no-latency"),
     "iperf3": ("3.12-tcp", "3.12-udp", "3.18-tcp"),
     "sysbench-cpu": ("1.0.11", "1.0.20"),
+    "sysbench-memory": ("1.0.11-read", "1.0.20-read"),
+    "h2load": ("1.52.0.txt",),
+    "oha": ("1.16.0.json",),
     "hyperfine": ("1.15.0-two-commands.json", "1.15.0-parameter-list.json"),
     "google-benchmark": ("1.7.1-old.json", "1.7.1-new.json", "1.7.1-repetitions.json"),
 }
 FILES = {
     name: [
-        IMPORTS / name / case if "json" in case else TOOLS / name / case / "stdout.txt"
+        IMPORTS / name / case
+        if case.endswith((".json", ".txt"))
+        else TOOLS / name / case / "stdout.txt"
         for case in cases
     ]
     for name, cases in CASES_OF.items()
