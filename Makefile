@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz torture bench-engine bench-kernels bench-judge bench-overhead bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz torture bench-engine bench-kernels bench-judge bench-overhead bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -135,6 +135,11 @@ golden-accept: setup ## Accept what the golden tests see now; read the diff befo
 	STEELYARD_ACCEPT=1 $(BIN)/pytest tests/golden
 
 engine: .venv/engine-built ## Build the engine again after a change to crates/
+
+wheel: setup ## Wheels in build/wheels: with the engine for this machine, and in reading/ without it for any
+	@STEELYARD_WHEEL_ENGINE=$(abspath $(BIN)/steelyard-engine) $(BIN)/python -m pip wheel . --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/wheels
+	@STEELYARD_WHEEL_ENGINE=none $(BIN)/python -m pip wheel . --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/wheels/reading
+	@ls build/wheels/*.whl build/wheels/reading/*.whl
 
 clean: ## Remove what was built; results stay
 	rm -rf .venv target build

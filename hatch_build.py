@@ -1,4 +1,4 @@
-"""Puts the engine into the wheel, beside the ``steelyard`` script.
+"""Puts the engine into the wheel, beside the ``steelyard`` script, and documentation and schemas.
 
 Why not maturin: it refuses a package that has both a binary and Python scripts
 (``docs/decisions/002-hatchling-builds-the-wheel.md``).
@@ -13,14 +13,34 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+_OLDEST_GLIBC = "manylinux_2_17"
+"""A static engine asks for none; installers want one named."""
+
 
 class EngineBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """One static binary, linked into the wheel's scripts folder."""
+    """One static binary, linked into the wheel's scripts folder.
+
+    ``STEELYARD_WHEEL_ENGINE=none`` makes the wheel of the reading side, without it, for any
+    machine; a path names an engine that was built before, for ``STEELYARD_WHEEL_MACHINE``.
+    """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        del version
         root = Path(self.root)
-        build = runpy.run_path(str(root / "build_engine.py"))  # not importable from a build backend
-        build_data["shared_scripts"] = {str(build["build_engine"](root)): "steelyard-engine"}
+        if version != "editable":  # the checkout has them
+            for folder in ("concepts", "guide", "methods", "reference"):
+                build_data["force_include"][str(root / "docs" / folder)] = (
+                    f"steelyard/docs/{folder}"
+                )
+            build_data["force_include"][str(root / "schemas")] = "steelyard/schemas"
+        asked = os.environ.get("STEELYARD_WHEEL_ENGINE", "")
+        if asked == "none":
+            return
+        machine = os.environ.get("STEELYARD_WHEEL_MACHINE", os.uname().machine)
+        build_data["shared_scripts"] = {asked or _built(root): "steelyard-engine"}
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-linux_{os.uname().machine}"
+        build_data["tag"] = f"py3-none-{_OLDEST_GLIBC}_{machine}"
+
+
+def _built(root: Path) -> str:
+    build = runpy.run_path(str(root / "build_engine.py"))  # not importable from a build backend
+    return str(build["build_engine"](root))

@@ -26,6 +26,7 @@ from tests.integration.pages.blocks import ROOT
 
 NEEDS_ROOT = "needs root: it installs packages"
 BUILDS = "builds everything: CI does, and `make fresh` on a plain machine"
+NEEDS_A_TARGET = "downloads a compiler and a target of Rust"
 ANOTHER_MACHINE = "needs another machine"
 NO_COMMAND = "is no command and no file: it shows a form"
 HELD = "is held by "
@@ -138,6 +139,10 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("claims:", part_of("studies/ci-gate/study.yaml")),
         ("jobs:", job(repository, "report/report.md", "report/junit.xml", "summary")),
         ("performance:", job(repository, "report/junit.xml")),
+    ],
+    "docs/guide/install.md": [
+        ("make wheel", HELD + "tests/integration/test_wheel.py"),
+        ("pip install cargo-zigbuild", NEEDS_A_TARGET),
     ],
     "docs/guide/images.md": [
         ("apt install mmdebstrap", NEEDS_ROOT),

@@ -1,0 +1,107 @@
+"""What a built wheel brings: installed elsewhere, commands work without the checkout."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from steelyard.engine.locate import find_engine
+
+ROOT = Path(__file__).parents[2]
+FINDINGS = ROOT / "docs" / "examples" / "quickstart" / "findings.json"
+ORDER = "abbabaababbaabababbaab"
+
+
+def pip(*words: str, **environment: str) -> None:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", *words]
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def wheel_of(engine: str, folder: Path) -> Path:
+    build = ("wheel", ".", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder))
+    pip(*build, STEELYARD_WHEEL_ENGINE=engine)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def installed(wheel: Path, folder: Path) -> Path:
+    """The scripts of an environment that has the wheel, and of this one its dependencies alone.
+
+    A path in a file of site-packages is searched, and files like it there are not followed: so
+    the package of the checkout, which is installed by such a file, is not there.
+    """
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    pip("--python", str(folder), "install", "--no-deps", "--no-index", str(wheel))
+    (packages,) = folder.glob("lib/python*/site-packages")
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return folder / "bin"
+
+
+class Installed:
+    """A person with the wheel, in an empty folder."""
+
+    def __init__(self, scripts: Path, folder: Path) -> None:
+        self._scripts, self.folder = scripts, folder
+
+    def run(self, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [str(self._scripts / words[0]), *words[1:]],
+            cwd=self.folder,
+            env={"PATH": "/usr/bin:/bin", "NO_COLOR": "1", "HOME": str(self.folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code, done.stderr
+        return done
+
+
+def trials(folder: Path) -> str:
+    rows = [f"{i},{name},{100 + 40 * (name == 'b') + i % 3}" for i, name in enumerate(ORDER)]
+    (folder / "trials.csv").write_text("\n".join(["order,system,response", *rows]) + "\n")
+    return "trials.csv"
+
+
+@pytest.mark.extended
+def test_commands_of_a_wheel_need_no_checkout(tmp_path: Path) -> None:
+    wheel = wheel_of(str(find_engine()), tmp_path / "wheels")
+    assert re.search(r"-py3-none-manylinux_2_17_\w+\.whl$", wheel.name)
+    person = Installed(installed(wheel, tmp_path / "venv"), tmp_path)
+    where = person.run("python", "-c", "import steelyard; print(steelyard.__file__)").stdout
+    assert where.startswith(str(tmp_path / "venv"))
+    assert "judge" in person.run("steelyard", "--help").stdout
+    design = ("--baseline", "a", "--margin", "2%", "--design", "pairs")
+    assert "b" in person.run("steelyard", "judge", trials(tmp_path), *design).stdout
+    person.run("steelyard", "report", str(FINDINGS), "--to", "report", "--format", "html,md")
+    assert (tmp_path / "report" / "report.html").stat().st_size > 100_000
+    person.run("steelyard", "init", "mine")
+    assert person.run("steelyard", "plan", "mine").stdout
+    assert person.run("steelyard-engine", "--version").stdout
+    said = person.run("steelyard", "plan", "nowhere", code=2).stderr
+    page, _, anchor = said.partition("more: ")[2].strip().partition("#")
+    assert f"## {anchor}" in Path(page).read_text(encoding="utf-8").replace("`", "")
+
+
+@pytest.mark.extended
+def test_the_wheel_of_the_reading_side_is_for_any_machine_and_judges(tmp_path: Path) -> None:
+    wheel = wheel_of("none", tmp_path / "wheels")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    held = zipfile.ZipFile(wheel).namelist()
+    assert not any("steelyard-engine" in name for name in held)
+    assert {"steelyard/schemas/study.schema.json", "steelyard/docs/reference/messages.md"} <= {
+        *held
+    }
+    person = Installed(installed(wheel, tmp_path / "venv"), tmp_path)
+    design = ("--baseline", "a", "--margin", "2%", "--design", "pairs")
+    assert "b" in person.run("steelyard", "judge", trials(tmp_path), *design).stdout
+    assert "engine" in person.run("steelyard", "load", "http://127.0.0.1:1/", code=3).stderr
