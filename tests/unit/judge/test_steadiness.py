@@ -126,3 +126,11 @@ def test_the_report_has_a_row_for_each_cell() -> None:
     found = judged("a step of 10 % after 60 s")
     assert "## Steady within the window" in markdown_text(found)
     assert csv_text(found).count("\nsteadiness,") == 2
+
+
+def test_a_window_in_which_all_was_done_at_the_beginning_is_not_steady() -> None:
+    rates = np.zeros(100)
+    rates[:4] = 50.0
+    found = steady(rates, MARGIN_LOG)
+    assert found.state is Steadiness.NEVER
+    assert isinstance(found.reason, LevelChanges)

@@ -66,6 +66,8 @@ def steady(series: Floats, margin_log: float) -> Steady:
     batches = _batched(series / mean, size)
     cut = mser(batches)
     kept = batches[cut:]
+    if kept.mean() <= 0:  # all was done at once, and nothing after it
+        return Steady(Steadiness.NEVER, len(series), cut * size, reason=LevelChanges())
     low, high = _drift(kept)
     found = Steady(
         Steadiness.STEADY,
@@ -73,7 +75,7 @@ def steady(series: Floats, margin_log: float) -> Steady:
         cut * size,
         low,
         high,
-        math.log(float(batches.mean()) / float(kept.mean())) if kept.mean() > 0 else None,
+        math.log(float(batches.mean()) / float(kept.mean())),
     )
     return _judged(found, batches, cut, margin_log)
 
