@@ -278,6 +278,9 @@ def test_of_one_system_under_two_names_the_least_difference_that_would_show_is_s
     one = verdict("undecided", 0.0).model_copy(update={"low_log": -0.105, "high_log": 0.1})
     twice = changed(golden("plain"), verdicts=(one,)).model_copy(update={"differences": ()})
     assert any("differences from about 11.1 % on" in each for each in evidence(twice).rest)
+    stop = twice.stop.model_copy(update={"reason": "imported"})
+    imported = twice.model_copy(update={"stop": stop, "design": "none"})
+    assert not any("would show" in each for each in evidence(imported).rest)
     declared = changed(golden("decided"), verdicts=(one,))
     assert declared.differences[0].declared
     assert not any("would show" in each for each in evidence(declared).rest)

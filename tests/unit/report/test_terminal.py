@@ -14,7 +14,7 @@ from steelyard.report.sentences.headline import headline
 from steelyard.report.sentences.trust import trust_lines
 
 EXAMPLES = sorted(Path(__file__).parents[3].glob("docs/examples/*/findings.json"))
-COLUMNS, ROWS = 110, 45
+COLUMNS, ROWS = 120, 45
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.parent.name)

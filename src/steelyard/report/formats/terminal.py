@@ -20,6 +20,7 @@ from steelyard.report.view import lines, views
 
 MOST_ROWS = 10
 """Of a table; the report has them all."""
+MOST_FAILURES = 2
 
 _SIGNS = {State.BAD: "!!", State.WARNING: "!", State.UNKNOWN: "?", State.GOOD: "ok"}
 
@@ -45,7 +46,9 @@ def _lines(run: RunFindings) -> Iterator[str]:
             yield from [f"  Shares of the variation: {parts}."] if parts else []
     yield from _titled("Claims", lines(run, claim_lines))
     failed = [*lines(run, failed_attempt_lines), *lines(run, lost_lines)]
-    yield from _titled("Failures", failed)
+    more = len(failed) - MOST_FAILURES
+    rest = [f"{more} more in the report"] if more > 0 else []
+    yield from _titled("Failures", [*failed[:MOST_FAILURES], *rest])
     trust = trust_lines(run)
     wide = max(len(line.title) for line in trust)
     yield from _titled(
@@ -84,8 +87,7 @@ def _table(table: EffectRows) -> Iterator[str]:
         yield f"  {'  '.join(aligned).rstrip()}"
     if more := len(table.rows) - len(shown):
         yield f"  {counted(more, 'more row')} in the report"
-    if table.notes:
-        yield f"  {' '.join(table.notes)}"
+    yield from (f"  {note}" for note in table.notes[:1])
 
 
 def _wrapped(line: str, columns: int | None) -> list[str]:

@@ -114,6 +114,8 @@ def _resolved(verdict: VerdictFinding, view: View) -> Iterator[str]:
     low, high = ends_of(verdict)
     if any(each.declared for each in view.run.differences) or low is None or high is None:
         return
+    if view.run.stop.reason == "imported" or verdict.withheld is not None:
+        return  # what differs is not known; what was seen is not the systems'
     if low < 0 < high and verdict.estimate_log is not None:
         least = percent(math.expm1(max(-low, high)))
         yield f"the systems are declared alike: differences from about {least} on would show"
