@@ -7,12 +7,15 @@ what cannot be seen from outside is reported by the trial that meets it.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 
+from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.study.declared.setting import Settings
 from steelyard.study.model import SystemSpec
 from steelyard.study.platform.settings import NspawnSettings, PodmanSettings, QemuSettings
+from steelyard.systems.images.recipe import names
 from steelyard.systems.images.tree import is_tree, tree_of
 from steelyard.systems.podman.image import refuse_unknown
 from steelyard.systems.podman.tool import Tool
@@ -38,6 +41,12 @@ def looked_at(spec: SystemSpec) -> tuple[object, ...]:
     return spec.host_machine, spec.platform, *wanted
 
 
+def holds_the_engine_only(spec: SystemSpec) -> bool:
+    """Whether a container has no image: then the engine is its only program."""
+    empty = spec.platform in ("podman", "nspawn") and spec.settings.get("image") is None
+    return empty and spec.platform_text is None
+
+
 def _guest(settings: Settings, host: Host) -> None:
     qemu = QemuSettings.of(settings)
     refuse_missing(host, qemu)
@@ -48,9 +57,21 @@ def _guest(settings: Settings, host: Host) -> None:
 def _podman(settings: Settings, host: Host) -> None:
     image = PodmanSettings.of(settings).image
     if image is not None and not is_tree(image):
-        refuse_unknown(host, Tool(lambda: host), image)
+        _refuse_unknown_name(host, image)
     elif image is not None:
         tree_of(host, image)
+
+
+def _refuse_unknown_name(host: Host, image: str) -> None:
+    """A name that is nearly one of the catalogue's is meant to be that."""
+    try:
+        refuse_unknown(host, Tool(lambda: host), image)
+    except SystemFailure as failure:
+        near = difflib.get_close_matches(image, names(), n=1)
+        if failure.kind != "image_missing" or not near:
+            raise
+        hint = f"did you mean `{near[0]}`? `steelyard image build {near[0]} --kind container`"
+        raise SystemFailure(failure.kind, failure.message, hint) from failure
 
 
 def _nspawn(settings: Settings, host: Host) -> None:

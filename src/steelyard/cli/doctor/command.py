@@ -45,8 +45,9 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
     as_json: Annotated[bool, typer.Option("--json", help="Print all checks as JSON.")] = False,
 ) -> int:
     """Check whether this machine can measure, and name what would disturb it."""
-    from steelyard.cli.doctor.examination import checked, printed
+    from steelyard.cli.doctor.examination import checked, existing, printed
     from steelyard.cli.doctor.platform import examine
+    from steelyard.cli.doctor.preflight import preflight_checks
     from steelyard.cli.doctor.resolution import read_margin
     from steelyard.study.read import read_runnable_study
 
@@ -59,5 +60,7 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
     ratio = None if margin is None else read_margin(margin)
     read = None if study is None else read_runnable_study(study, variant=variant)
     checks = checked(results, ratio, read)
+    if read is not None and study is not None:
+        checks += preflight_checks(read, study, variant, existing(results.absolute()))
     printed(checks, as_json=as_json)
     return ExitCode.OPERATOR if any(check.grade == "bad" for check in checks) else ExitCode.DONE

@@ -30,7 +30,7 @@ def checked(results: Path, ratio: float | None, study: Study | None) -> list[Che
     """
     checks = [*_engine_checks()]
     if all(check.grade != "bad" for check in checks):
-        checks += _local_checks(_existing(results.absolute()), ratio)
+        checks += _local_checks(existing(results.absolute()), ratio)
         others = set() if study is None else machines_of(study) - {LOCAL}
         checks += [check for name in sorted(others) for check in _checks_of(name)]
     if study is not None:
@@ -97,7 +97,7 @@ def _engine_checks() -> Iterator[Check]:
         yield Check("engine", "bad", error.message, error.hint)
 
 
-def _existing(folder: Path) -> Path:
+def existing(folder: Path) -> Path:
     """The folder, or the nearest above it that is there already."""
     return next(each for each in (folder, *folder.parents) if each.exists())
 

@@ -27,12 +27,14 @@ class ValueFile(Entry):
 class MachineSetting(Setting):
     """A setting that is undone after the trial.
 
-    ``where``: on a machine, or in a guest that is thrown away. ``needs`` are programs.
+    ``where``: on a machine, or in a guest that is thrown away. ``needs`` are programs,
+    ``packages`` by distribution what has them.
     ``family``: its name is followed by a key, as in ``sysctl.vm.swappiness``.
     """
 
     where: tuple[Literal["machine", "guest"], ...]
     needs: tuple[str, ...] = ()
+    packages: dict[str, tuple[str, ...]] = Field(default={})
     files: tuple[ValueFile, ...] = ()
     family: bool = False
 
@@ -77,13 +79,15 @@ def _flat(written: Mapping[str, object], prefix: str) -> Iterator[tuple[str, obj
 class Filesystem(Entry):
     """How a filesystem is made, and what it keeps in memory.
 
-    ``own`` are the words by layout for arrays that it builds itself.
+    ``own`` are the words by layout for arrays that it builds itself; ``packages``, by
+    distribution, have the tools.
     """
 
     meaning: str
     make: tuple[str, ...]
     version: tuple[str, ...]
     keeps: str
+    packages: dict[str, tuple[str, ...]] = Field(default={})
     own: dict[str, tuple[str, ...]] | None = None
 
 

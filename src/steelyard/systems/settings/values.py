@@ -30,7 +30,7 @@ def change_value(changes: Changes, name: str, levels: Mapping[str, Level]) -> li
     """A value that lies in one or several files of ``/sys``."""
     level = levels[""]
     file, paths = _found(changes, name)
-    word = _word(file, name, level)
+    word = written_word(file, name, level)
     if word is None:
         return [Applied(name, level)]
     first = len(changes.made)
@@ -100,7 +100,7 @@ def _devices(changes: Changes) -> list[str]:
     return [disk for disk in disks if _there(changes.host, f"/sys/block/{disk}/device")]
 
 
-def _word(file: ValueFile, name: str, level: Level) -> str | None:
+def written_word(file: ValueFile, name: str, level: Level) -> str | None:
     """What is written for a level; ``None`` leaves the value as it was found."""
     if str(level) in file.words:
         return file.words[str(level)]

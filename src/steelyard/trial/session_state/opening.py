@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
-from steelyard.engine.agent import AgentRefusal
-from steelyard.errors import EngineError
-from steelyard.hosts.failures import SystemFailure
 from steelyard.judge.analyses.planning.resolution import resolutions
 from steelyard.judge.stopping.elimination import is_measured, still_measured
 from steelyard.plan.model import Cell, Plan, PlannedTrial
@@ -17,11 +15,10 @@ from steelyard.records.events import (
     NoiseMeasured,
 )
 from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
-from steelyard.study.bind import bind
+from steelyard.study.file.places import StudyPlaces
 from steelyard.study.model import FIND
-from steelyard.systems.preflight import looked_at, refuse_what_cannot_come_up
-from steelyard.trial.attempt.outcomes import as_host_error
 from steelyard.trial.attempt.reference_kernel import measure_noise_at_rest
+from steelyard.trial.preflight import Preflight, missing_before_start
 from steelyard.trial.session_state.calibrate import cell_key
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.progress import Progress, torn_attempts
@@ -48,20 +45,16 @@ def prepared(
 
 
 def _refuse_what_cannot_start(session: SessionContext, cells: Iterable[Cell]) -> None:
-    """Each system once, and once more for every level that another image or accelerator is for.
-
-    A machine that cannot be reached now may be reached by its trials.
-    """
-    specs = [bind(session.study, cell).system for cell in cells]
-    for spec in {looked_at(spec): spec for spec in specs}.values():
-        session.interrupt.check()
-        try:
-            refuse_what_cannot_come_up(spec, session.machines.at(spec.host_machine))
-        except (AgentRefusal, EngineError):
-            continue
-        except SystemFailure as failure:
-            if failure.for_operator:
-                raise as_host_error(failure) from failure
+    """A machine that cannot be reached now may be reached by its trials."""
+    look = Preflight(
+        session.study, session.machines.at, str(session.run.path), session.interrupt.check
+    )
+    found = look.look(cells)
+    if found:
+        facts = session.run.facts()
+        raw = session.run.study_path.read_bytes()
+        places = StudyPlaces.of(raw, Path(facts.study_file), facts.variant)
+        raise missing_before_start(found, places)
 
 
 def _measure_noise(session: SessionContext, before: list[Event], watcher: Watcher) -> None:

@@ -1,0 +1,234 @@
+"""What a study needs and its machines do not have: one list, before anything is started.
+
+What the catalogue says is needed is looked for on every machine that is there before the first
+trial: those that carry systems, those that are systems, and the one that drives the load. Inside
+a container or a guest nothing can be seen before it is up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.errors import EngineError, HostError
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.site import look_around
+from steelyard.study.bind import BoundCell, OneCell, bind
+from steelyard.study.file.places import StudyPlaces
+from steelyard.study.lookup import workload_of
+from steelyard.study.model import Level, ServiceSpec, Study, SystemSpec, WorkloadSpec
+from steelyard.study.platform.settings import DiskSettings, NativeSettings
+from steelyard.study.resolve.entries import COMMAND
+from steelyard.study.workload.entry import Workload
+from steelyard.systems.disks.preflight import refuse_what_cannot_be_made
+from steelyard.systems.preflight import holds_the_engine_only, looked_at, refuse_what_cannot_come_up
+from steelyard.systems.services.preflight import (
+    refuse_in_empty_image,
+    refuse_what_cannot_start,
+    services_within,
+)
+from steelyard.systems.settings.preflight import unavailable
+
+_T = TypeVar("_T")
+_NATIVE = "native"
+Found = Iterable[tuple[str, SystemFailure]]
+"""Dotted keys with what is wrong; a look at one thing raises instead."""
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """What is missing: ``key`` is the dotted name of what asks for it, within the system."""
+
+    machine: str
+    system: str
+    key: str
+    cause: str
+    remedy: str | None
+
+
+def missing_before_start(found: Sequence[Shortfall], places: StudyPlaces) -> HostError:
+    """The error that lists all of it; a single one keeps its own remedy as the hint."""
+    lines = [f"{places.line_of(one.system, one.key)}: {one.cause}" for one in found]
+    if len(found) == 1:
+        return HostError(lines[0], hint=found[0].remedy, slug="system-cannot-be-prepared")
+    told = [
+        line if one.remedy is None else f"{line}; {one.remedy}"
+        for line, one in zip(lines, found, strict=True)
+    ]
+    return HostError(
+        f"{len(found)} things that the study needs are missing:\n" + "\n".join(told),
+        hint="nothing was started; `steelyard resume` goes on when they are there, and a study "
+        "that was changed needs a new `steelyard run`",
+        slug="system-cannot-be-prepared",
+    )
+
+
+@dataclass
+class Preflight:
+    """Looks at machines, each question once; ``at`` opens a machine by its address.
+
+    ``disks_in`` is the folder that would hold the disks of this machine. ``unreachable`` collects
+    the machines that could not be opened, with why; their trials may reach them.
+    """
+
+    study: Study
+    at: Callable[[str], Host]
+    disks_in: str
+    check: Callable[[], None] = lambda: None
+    unreachable: dict[str, str] = field(default_factory=dict)
+    _asked: set[object] = field(default_factory=set)
+    _found: dict[tuple[str, str], Shortfall] = field(default_factory=dict)
+
+    def look(self, cells: Iterable[OneCell]) -> list[Shortfall]:
+        """All that is missing for these cells, in their order.
+
+        Raises:
+            StudyError: the recipe of an image has mistakes.
+        """
+        for cell in cells:
+            bound = bind(self.study, cell)
+            for question in self._questions(bound):
+                self.check()
+                self._ask(bound.system, question)
+        return list(self._found.values())
+
+    def _ask(self, spec: SystemSpec, question: _Question) -> None:
+        if question.same in self._asked or question.machine in self.unreachable:
+            return
+        self._asked.add(question.same)
+        try:
+            for key, failure in question.ask(self.at(question.machine)):
+                self._note(spec, question.machine, key, failure)
+        except SystemFailure as failure:
+            self._note(spec, question.machine, question.key, failure)
+        except AgentRefusal as refusal:
+            self.unreachable[question.machine] = refusal.failure.message
+        except (EngineError, HostError) as error:
+            self.unreachable[question.machine] = error.message
+
+    def _note(self, spec: SystemSpec, machine: str, key: str, failure: SystemFailure) -> None:
+        if failure.for_operator:
+            found = Shortfall(machine, spec.name, key, failure.message, failure.hint)
+            self._found.setdefault((machine, failure.message), found)
+        elif failure.kind == "unreachable":
+            self.unreachable[machine] = failure.message
+
+    def _questions(self, bound: BoundCell) -> Iterator[_Question]:
+        spec = bound.system
+        yield _Question(
+            spec.host_machine,
+            "image",
+            looked_at(spec),
+            partial(_look_at_image, spec),
+        )
+        for service in _once(map(bound.service_of, range(1, spec.instances + 1))):
+            yield _of_service(spec, service)
+        for workload in _once(_workloads(bound)):
+            yield from _of_tool(spec, workload, self.study.generator.host)
+        yield from _of_settings(spec)
+        if spec.platform == _NATIVE:
+            yield from _of_disks(spec, self.disks_in)
+
+
+@dataclass(frozen=True)
+class _Question:
+    """``same`` is equal for questions with the same answer."""
+
+    machine: str
+    key: str
+    same: object
+    ask: Callable[[Host], Found]
+
+
+def _once(specs: Iterable[_T | None]) -> list[_T]:
+    return [each for each in {repr(each): each for each in specs}.values() if each is not None]
+
+
+def _workloads(bound: BoundCell) -> Iterator[WorkloadSpec]:
+    for number in range(1, bound.system.instances + 1):
+        yield bound.workload_of(number)
+        yield from bound.co_located.get(number, ())
+
+
+def _of_service(spec: SystemSpec, service: ServiceSpec) -> _Question:
+    own_network = NativeSettings.of(spec.settings).network != "host" or spec.instances > 1
+
+    def ask(host: Host) -> Found:
+        if spec.platform == _NATIVE:
+            refuse_what_cannot_start(host, service, own_network=own_network)
+        elif holds_the_engine_only(spec):
+            for each, entry in services_within(service):
+                words = (entry.requires, entry.command, entry.packages)
+                refuse_in_empty_image(each.use, *words)
+        return ()
+
+    same = (spec.host_machine, spec.platform, own_network, repr(service), looked_at(spec))
+    return _Question(spec.host_machine, "service", same, ask)
+
+
+def _of_tool(spec: SystemSpec, workload: WorkloadSpec, generator: str) -> Iterator[_Question]:
+    entry = workload_of(workload)
+    if not entry.is_tool:
+        return
+    wanted, on_system = _programs(entry, workload), entry.on == "system"
+    machine = spec.host_machine if on_system else generator
+    same = (machine, spec.platform, looked_at(spec), workload.use, wanted)
+
+    def ask(host: Host) -> Found:
+        if on_system and holds_the_engine_only(spec):
+            refuse_in_empty_image(workload.use, wanted, (), entry.packages)
+        elif not on_system or spec.platform == _NATIVE:
+            root = entry.needs == "root"
+            if wanted or root:
+                look_around(host, workload.use, wanted, entry.packages, root=root)
+        return ()
+
+    if on_system or not generator.startswith("instance "):
+        yield _Question(machine, "workload", same, ask)
+
+
+def _programs(entry: Workload, workload: WorkloadSpec) -> tuple[str, ...]:
+    """What the file says that it needs; of a command of the study, its first word."""
+    words = workload.settings.get(COMMAND)
+    if workload.use != COMMAND or not isinstance(words, tuple) or not words:
+        return entry.requires
+    first = str(words[0])
+    return () if set(first) & set("/{@") else (first,)
+
+
+def _of_settings(spec: SystemSpec) -> Iterator[_Question]:
+    inside = spec.inside if spec.platform == _NATIVE else {}
+    for part, levels in (("settings", inside), ("host_settings", spec.outside)):
+        if levels:
+            ask = partial(_unavailable, part, levels)
+            yield _Question(spec.host_machine, part, (spec.host_machine, part, repr(levels)), ask)
+
+
+def _unavailable(part: str, levels: Mapping[str, Level], host: Host) -> Found:
+    for name, failure in unavailable(host, levels):
+        yield f"{part}.{name}", failure
+
+
+def _of_disks(spec: SystemSpec, folder: str) -> Iterator[_Question]:
+    for name, settings in spec.disks.items():
+        disk = DiskSettings.of(settings)
+        yield _Question(
+            spec.host_machine,
+            f"disks.{name}",
+            (spec.host_machine, repr(disk)),
+            partial(_look_at_disk, disk, folder),
+        )
+
+
+def _look_at_disk(disk: DiskSettings, folder: str, host: Host) -> Found:
+    refuse_what_cannot_be_made(host, disk, folder)
+    return ()
+
+
+def _look_at_image(spec: SystemSpec, host: Host) -> Found:
+    refuse_what_cannot_come_up(spec, host)
+    return ()

@@ -1,0 +1,198 @@
+"""What a study needs and a machine does not have is one list, before anything is started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from steelyard.hosts.host import Host
+from steelyard.plan.make import make_plan
+from steelyard.study.file.places import StudyPlaces
+from steelyard.study.read import read_study_bytes
+from steelyard.trial.preflight import Preflight, Shortfall, missing_before_start
+
+STUDY = """\
+study: lacks
+question: What is missing?
+systems:
+  a:
+    platform: native
+    {OF_A}
+  b: {platform: native, service: {use: sink-smtp}}
+baseline: a
+workload: {use: smtp}
+load: {users: [1]}
+trials: {margin: 20 %, budget: {trials: 40}}
+"""
+POSTFIX = "service: {use: postfix}"
+SWAPPINESS = "/proc/sys/vm/swappiness"
+HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage/enabled"
+
+
+@dataclass
+class Machine:
+    """Stands in for a machine: its files, programs and user; every command that it was given."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    programs: tuple[str, ...] = ()
+    uid: int = 0
+    free_bytes: int = 1 << 40
+    writable: bool = True
+    name: str = "local"
+    commands: list[list[str]] = field(default_factory=list)
+
+    def path_facts(self, path: str) -> SimpleNamespace:
+        there = any(each == path or each.startswith(f"{path}/") for each in self.files)
+        return SimpleNamespace(exists=there, free_bytes=self.free_bytes)
+
+    def read_file(self, path: str) -> str:
+        return self.files[path]
+
+    def run(self, argv: list[str], **_: object) -> SimpleNamespace:
+        self.commands.append(argv)
+        said, good = "", True
+        if argv[:2] == ["sh", "-c"]:
+            found = [name if name in self.programs else "" for name in argv[4:]]
+            said = "\n".join([str(self.uid), "someone", "somegroup", "2", *found, ""])
+        elif argv[0] == "find":
+            said = "\n".join(path for path in self.files if path.startswith(argv[1]))
+        elif argv[:2] == ["test", "-w"]:
+            good = self.writable
+        else:
+            good = argv[0] != "modprobe"
+        return SimpleNamespace(
+            stdout=said, stderr="", succeeded=good, exit_code=int(not good), timed_out=False
+        )
+
+
+def places_and_list(of_a: str, machine: Machine) -> tuple[StudyPlaces, list[Shortfall]]:
+    raw, path = STUDY.replace("{OF_A}", of_a).encode(), Path("study.yaml")
+    study = read_study_bytes(raw, path)
+    cells = [trial.cell for visit in make_plan(study, 1).every_visit for trial in visit.trials]
+    look = Preflight(study, lambda _: cast(Host, machine), "/results")
+    return StudyPlaces.of(raw, path, None), look.look(cells)
+
+
+LISTENING = "sl local rem st\n0: 0100007F:1F90 00000000:0000 0A"
+MAIL = ("postfix", "/usr/lib/postfix/sbin/master", "openssl")
+
+
+@pytest.mark.parametrize(
+    ("of_a", "machine", "key", "word"),
+    [
+        (POSTFIX, Machine(), "service", "postfix"),
+        (POSTFIX, Machine(programs=MAIL, uid=1000), "service", "root"),
+        (
+            "service: {use: postfix, port: 8080}",
+            Machine(programs=MAIL, files={"/proc/net/tcp": LISTENING}),
+            "service",
+            "8080",
+        ),
+        (
+            "settings: {sysctl: {vm.swapiness: 10}}\n    service: {use: sink-smtp}",
+            Machine(files={SWAPPINESS: "60"}),
+            "settings.sysctl.vm.swapiness",
+            "swapiness",
+        ),
+        (
+            "settings: {thp: never}\n    service: {use: sink-smtp}",
+            Machine(files={HUGE_PAGES: "[always] never"}, writable=False),
+            "settings.thp",
+            "not writable",
+        ),
+        (
+            "settings: {thp: madvise}\n    service: {use: sink-smtp}",
+            Machine(files={HUGE_PAGES: "[always] never"}),
+            "settings.thp",
+            "madvise",
+        ),
+        (
+            "settings: {governor: performance}\n    service: {use: sink-smtp}",
+            Machine(),
+            "settings.governor",
+            "scaling_governor",
+        ),
+        (
+            "settings: {module.bfq: loaded}\n    service: {use: sink-smtp}",
+            Machine(),
+            "settings.module.bfq",
+            "bfq",
+        ),
+        (
+            "settings: {tuned: powersave}\n    service: {use: sink-smtp}",
+            Machine(),
+            "settings.tuned",
+            "tuned",
+        ),
+        (
+            "disks: {data: {filesystem: jfs}}\n    service: {use: sink-smtp}",
+            Machine(files={"/proc/filesystems": "ext4"}),
+            "disks.data",
+            "jfs",
+        ),
+        (
+            "disks: {data: {filesystem: xfs}}\n    service: {use: sink-smtp}",
+            Machine(files={"/proc/filesystems": "xfs"}, programs=("losetup", "mount")),
+            "disks.data",
+            "mkfs.xfs",
+        ),
+        (
+            "disks: {data: {size: 2 GiB}}\n    service: {use: sink-smtp}",
+            Machine(
+                files={"/proc/filesystems": "ext4"},
+                programs=("losetup", "mount", "mkfs.ext4"),
+                free_bytes=1 << 30,
+            ),
+            "disks.data",
+            "free",
+        ),
+    ],
+    ids=[
+        *("program", "root", "port", "sysctl", "rights", "level", "governor", "module"),
+        *("tuned", "filesystem", "mkfs", "space"),
+    ],
+)
+def test_what_is_missing_is_listed_with_its_place(
+    of_a: str, machine: Machine, key: str, word: str
+) -> None:
+    places, found = places_and_list(of_a, machine)
+    assert [(one.machine, one.system, one.key) for one in found] == [("local", "a", key)]
+    assert word in found[0].cause
+    assert found[0].remedy
+    assert places.line_of("a", key).startswith("study.yaml:6:")
+
+
+def test_nothing_is_listed_where_all_is_there_and_nothing_is_changed() -> None:
+    machine = Machine(files={HUGE_PAGES: "[always] never", SWAPPINESS: "60"}, programs=MAIL)
+    settings = "settings: {thp: never, sysctl: {vm.swappiness: 10}}"
+    _, found = places_and_list(f"{settings}\n    {POSTFIX}", machine)
+    assert not found
+    assert {argv[0] for argv in machine.commands} <= {"sh", "test", "find"}
+
+
+def test_a_parameter_that_a_module_may_bring_is_not_called_missing() -> None:
+    machine = Machine(files={"/sys/module/tcp_bbr": ""})
+    wanted = "settings: {module.tcp_bbr: loaded, sysctl: {net.ipv4.brought: 1}}"
+    _, found = places_and_list(f"{wanted}\n    service: {{use: sink-smtp}}", machine)
+    assert not found
+
+
+def test_a_server_in_a_container_without_an_image_gets_the_name_of_one_that_has_it() -> None:
+    text = STUDY.replace("platform: native\n", "platform: podman\n")
+    study = read_study_bytes(text.replace("{OF_A}", POSTFIX).encode(), Path("study.yaml"))
+    cells = [trial.cell for visit in make_plan(study, 1).every_visit for trial in visit.trials]
+    (found,) = Preflight(study, lambda _: cast(Host, Machine()), "/").look(cells)
+    assert found.key == "service"
+    assert "steelyard image build debian-mail" in str(found.remedy)
+
+
+def test_several_are_one_error_with_a_line_each() -> None:
+    both = f"settings: {{sysctl: {{vm.swapiness: 10}}}}\n    {POSTFIX}"
+    places, found = places_and_list(both, Machine())
+    assert len(found) == 2
+    lines = missing_before_start(found, places).message.splitlines()
+    assert [line.split(":")[:2] for line in lines[1:]] == [["study.yaml", "7"], ["study.yaml", "6"]]
