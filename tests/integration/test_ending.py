@@ -209,7 +209,7 @@ def test_judging_between_two_visits_ends_and_keeps_what_was_measured(steelyard: 
 def test_a_report_that_is_interrupted_says_that_the_run_itself_had_ended(
     steelyard: Steelyard,
 ) -> None:
-    process = start_with(steelyard, "steelyard.cli.run", "write")
+    process = start_with(steelyard, "steelyard.cli.session.measure", "write")
     said = end(process)
     assert "the run itself had ended" in said
     assert "steelyard report results/tiny/" in said
@@ -219,7 +219,7 @@ def test_a_report_that_is_interrupted_says_that_the_run_itself_had_ended(
 
 
 def test_before_anything_is_measured_it_ends_without_a_trace(steelyard: Steelyard) -> None:
-    process = start_with(steelyard, "steelyard.cli.run", "plan_study")
+    process = start_with(steelyard, "steelyard.cli.session.measure", "plan_study")
     end(process)
     assert not (steelyard.folder / "results").exists()
 
