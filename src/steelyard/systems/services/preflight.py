@@ -17,6 +17,8 @@ from steelyard.systems.services.start import part_spec
 
 _ENGINE = "@engine"
 _LISTENING = "0A"
+_READS = 3
+"""The kernel may leave a line out while other sockets come and go: it reads on by count."""
 
 
 def services_within(spec: ServiceSpec) -> Iterator[tuple[ServiceSpec, Service]]:
@@ -55,7 +57,7 @@ def _named_ports(spec: ServiceSpec) -> set[int]:
 def _listening(host: Host) -> set[int]:
     """The TCP ports on which something listens (proc(5), ``/proc/net/tcp``)."""
     ports = set()
-    for path in ("/proc/net/tcp", "/proc/net/tcp6"):
+    for path in ("/proc/net/tcp", "/proc/net/tcp6") * _READS:
         if not host.path_facts(path).exists:
             continue
         rows = (line.split() for line in host.read_file(path).splitlines()[1:])
