@@ -29,11 +29,13 @@ class TimedVisit:
     """One random assignment: a subject measured once. ``values`` are by the name of the response.
 
     ``executions`` are those of a command; their mean is one value, since they share the visit.
+    ``empty_windows`` are those of a server in which no operation ended before this one.
     """
 
     subject: str
     values: Mapping[str, float]
     executions: tuple[Execution, ...] = ()
+    empty_windows: int = 0
 
 
 @dataclass(frozen=True)

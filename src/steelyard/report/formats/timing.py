@@ -85,7 +85,7 @@ def _result(name: str, timing: Timing) -> dict[str, Any]:
         for response in timing.responses:
             values = [v.values[response.name] for v in visits if response.name in v.values]
             found |= {f"{response.name}_{key}": value for key, value in _summary(values).items()}
-        return found
+        return found | {"empty_windows": sum(visit.empty_windows for visit in visits)}
     return found | _of_executions(visits)
 
 

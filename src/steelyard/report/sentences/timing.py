@@ -14,7 +14,7 @@ def timing_lines(timing: Timing, found: TrialsVerdict) -> list[str]:
     """Without what every verdict rests on, which ``trials_lines`` says."""
     view = view_of(found, timing.response.label)
     lines = [str(main) for main, _ in answer(view)]
-    return [*lines, "", _design(timing), *note_lines(view)]
+    return [*lines, "", _design(timing), *_repeated(timing), *note_lines(view)]
 
 
 def _design(timing: Timing) -> str:
@@ -28,3 +28,14 @@ def _design(timing: Timing) -> str:
         else f" Each execution includes the start of a shell, {quantity(timing.shell_s, 's')}."
     )
     return f"{done}; at most 5 % of such studies call equal subjects different.{shell}"
+
+
+def _repeated(timing: Timing) -> list[str]:
+    """Windows that are not in any figure: leaving them out favours the server that had them."""
+    empty = {name: sum(v.empty_windows for v in timing.of(name)) for name in timing.subjects}
+    return [
+        f"No operation of {name} ended in {counted(count, 'window')}; "
+        "they were repeated and are in no figure."
+        for name, count in empty.items()
+        if count
+    ]

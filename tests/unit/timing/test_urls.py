@@ -1,0 +1,63 @@
+"""What a visit of a server does with windows in which nothing ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.records.timing import TimedVisit, Timing
+from steelyard.report.formats.timing import json_export
+from steelyard.report.sentences.timing import _repeated
+from steelyard.timing.urls import THROUGHPUT, LoadFailedError, Urls
+
+
+def window(ok: int, **errors: int) -> dict[str, Any]:
+    return {
+        "counts": {"ok_in_window": ok},
+        "rates": {"ok_per_s": 5.0 * ok},
+        "latency_ns": {"response": {"p50": 1e6, "p99": 2e6}},
+        "errors": errors,
+        "connection_errors": {},
+    }
+
+
+def urls(monkeypatch: pytest.MonkeyPatch, *windows: dict[str, Any]) -> tuple[Urls, Iterator[Any]]:
+    waiting = iter(windows)
+    monkeypatch.setattr(Urls, "_load", lambda _self, _name: next(waiting))
+    return Urls(Path("engine"), {"a": "http://a/"}, [], 0.2), waiting
+
+
+def test_windows_without_an_answer_are_repeated_and_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found, _ = urls(monkeypatch, window(0), window(0), window(40))
+    visit = found.visit("a")
+    assert visit.empty_windows == 2
+    assert visit.values[THROUGHPUT.name] == 200
+
+
+def test_operations_that_fail_are_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, waiting = urls(monkeypatch, window(0, refused=3), window(40))
+    with pytest.raises(LoadFailedError, match="refused"):
+        found.visit("a")
+    assert next(waiting)["counts"]["ok_in_window"] == 40
+
+
+def test_a_window_that_is_too_short_for_any_answer_is_refused_with_its_length(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found, _ = urls(monkeypatch, *[window(0)] * 5)
+    with pytest.raises(LoadFailedError, match=r"0\.2 s") as refused:
+        found.visit("a")
+    assert "--window" in refused.value.hint
+
+
+def test_empty_windows_are_told_and_exported() -> None:
+    visits = [TimedVisit("a", {"throughput": 5.0}, empty_windows=2), TimedVisit("b", {})]
+    subjects = {"a": "http://a/", "b": "http://b/"}
+    timing = Timing(subjects, (THROUGHPUT,), "throughput", 0.05, 1, 8, visits=visits)
+    assert [line.count("a ended in 2 windows") for line in _repeated(timing)] == [1]
+    assert json_export(timing, None).count('"empty_windows": 2') == 1
