@@ -30,9 +30,15 @@ def mta(shared_folder: Path, authority: Authority) -> Iterator[Postfix]:
 
 def send(server: Postfix, *words: str, operations: int = OPERATIONS) -> dict[str, Any]:
     """Sends messages, and waits until the log has as many as the result calls good."""
-    before = server.accepted()
     envelope = () if "--recipient-list" in words else ENVELOPE
-    result = load(server.smtp, *envelope, "-c", "4", *words, operations=operations)
+    return send_to(server, server.smtp, *envelope, "-c", "4", *words, operations=operations)
+
+
+def send_to(
+    server: Postfix, address: str, *words: str, operations: int = OPERATIONS
+) -> dict[str, Any]:
+    before = server.accepted()
+    result = load(address, *words, operations=operations)
     wanted = before + result["counts"]["ok"]
     wait_until(lambda: server.accepted() >= wanted, lambda: "the log has fewer messages")
     assert server.accepted() == wanted
@@ -113,7 +119,7 @@ def test_a_message_with_one_refused_recipient_of_two_has_failed(mta: Postfix) ->
 
 def test_connections_beyond_the_servers_limit_are_reported(mta: Postfix) -> None:
     words = (*ENVELOPE, "-c", "4", "--messages-per-connection", "1")
-    result = load(mta.narrow, *words)
+    result = send_to(mta, mta.narrow, *words)
     assert result["counts"]["ok"] > 0
     assert set(kinds(result)) == {"smtp_4xx"}
     assert set(result["errors"]) == {"banner"}
