@@ -92,6 +92,15 @@ COMMANDS = {
         ("steelyard serve results",),
         "web.server",
     ),
+    "runs": Entry(
+        "runs.command:app",
+        "List runs with their state, verdicts and size on disk; `runs delete` makes room.",
+        _READ,
+        ("steelyard runs --study my-study --sort size",
+         "steelyard runs --older '30 d' --state decided --json",
+         "steelyard runs delete my-study/2026-11-23T19-36-28Z",
+         "steelyard runs delete my-study/2026-11-23T19-36-28Z --all --yes"),
+    ),
     "judge": Entry(
         "judge:judge",
         "Judge trials that were measured elsewhere, as a study would be judged.",

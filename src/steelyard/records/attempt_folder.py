@@ -65,7 +65,7 @@ class AttemptFolder:
         if (record.trial, record.attempt) != (self.trial, self.attempt):
             raise _damaged(path, f"it is of {attempt_key(record.trial, record.attempt)}")
         for name in self._names():
-            if not _is_samples(name) and not (self.path / name).exists():
+            if not is_samples(name) and not (self.path / name).exists():
                 raise _damaged(self.path / name, "it is missing")
         return record
 
@@ -86,7 +86,7 @@ class AttemptFolder:
 
     def samples(self, damaged: Callable[[str], object]) -> Iterator[Samples]:
         """Sampled counters; those that cannot be read are left out and named to ``damaged``."""
-        listed = set(filter(_is_samples, self._names()))
+        listed = set(filter(is_samples, self._names()))
         found = {path.name for path in self.path.glob("samples*.parquet")}
         for name in sorted(listed | found):
             machine = name.removesuffix(".parquet").removeprefix("samples").removeprefix("-")
@@ -108,7 +108,8 @@ class AttemptFolder:
         return read_checked(self.path, name, self._sums)
 
 
-def _is_samples(name: str) -> bool:
+def is_samples(name: str) -> bool:
+    """Whether a file of this name holds sampled counters."""
     return name.startswith("samples") and name.endswith(".parquet")
 
 

@@ -10,10 +10,12 @@ from pydantic import ValidationError
 from steelyard.errors import RecordError
 from steelyard.imports.folder import find_import
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.kinds.caveats import SamplesDamaged
+from steelyard.judge.kinds.caveats import SamplesDamaged, SamplesDeleted
 from steelyard.judge.verdict import judge_study
 from steelyard.records.archive import Run
+from steelyard.records.attempt_folder import attempt_key, is_samples
 from steelyard.records.author_notes import FOLDER, LATEX, OF_ARTICLES, name_of_note, read_notes
+from steelyard.records.schema import TrialRecord
 from steelyard.study.read import read_study
 
 _MOST_NAMED = 5
@@ -49,7 +51,7 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
         "measured_by": f"{facts.tool_version}{commit}",
         "author_notes": _notes_of(notes or run.path / FOLDER, found),
         "study_text": run.study_path.read_text("utf-8"),
-        "caveats": (*found.caveats, *_caveats_of(damaged)),
+        "caveats": (*found.caveats, *_caveats_of(damaged), *_deleted(run, records, damaged)),
     }
     return found.model_copy(update=beside)
 
@@ -57,6 +59,20 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
 def _caveats_of(damaged: Sequence[str]) -> Iterator[SamplesDamaged]:
     if damaged:
         yield SamplesDamaged(count=len(damaged), files=tuple(damaged[:_MOST_NAMED]))
+
+
+def _deleted(
+    run: Run, records: Sequence[TrialRecord], damaged: Sequence[str]
+) -> Iterator[SamplesDeleted]:
+    """Samples that a record lists and that are neither there nor missed."""
+    gone = 0
+    for record in records:
+        key = attempt_key(record.trial, record.attempt)
+        names = [name for name in record.files if is_samples(name)]
+        there = [(run.path / "trials" / key / name).exists() for name in names]
+        gone += not all(there) and not any(f"{key}/{name}" in damaged for name in names)
+    if gone:
+        yield SamplesDeleted(attempts=gone)
 
 
 def stored(path: Path) -> RunFindings:

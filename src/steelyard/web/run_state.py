@@ -24,7 +24,7 @@ class RunState:
     """``ended`` is why the last session ended, ``None`` while one is open or was killed.
 
     ``failed``: an error ended it. ``lead`` is the comparison that stands for the run on the list:
-    over all conditions where there is one.
+    over all conditions where there is one. ``words`` are those of all comparisons, each once.
     """
 
     ended: str | None = None
@@ -32,6 +32,7 @@ class RunState:
     decided: int = 0
     open: int = 0
     lead: InterimComparison | None = None
+    words: tuple[str, ...] = ()
 
 
 def state_of(ledger: Path) -> RunState:
@@ -63,7 +64,8 @@ def _with_look(ended: str | None, look: InterimLook) -> RunState:
     open_still = sum(each.word in _NOT_DECIDED for each in words)
     whole = [each for each in words if each.conditions is None]
     lead = next(iter([*whole, *words]), None)
-    return RunState(ended, look.visits_done, len(words) - open_still, open_still, lead)
+    each_once = tuple(dict.fromkeys(each.word for each in words))
+    return RunState(ended, look.visits_done, len(words) - open_still, open_still, lead, each_once)
 
 
 def _events_backwards(tail: bytes) -> Iterator[dict[str, Any]]:

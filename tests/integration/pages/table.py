@@ -22,7 +22,7 @@ from tests.integration.pages.actions import (
     text_file,
     where,
 )
-from tests.integration.pages.blocks import ROOT
+from tests.integration.pages.blocks import ROOT, Block
 
 NEEDS_ROOT = "needs root: it installs packages"
 BUILDS = "builds everything: CI does, and `make fresh` on a plain machine"
@@ -75,6 +75,17 @@ def has_namespaces() -> bool:
 
 def shortened(reader: Reader) -> None:
     shorten(reader.folder / "my-study" / "study.yaml")
+
+
+def where_kept(action: Action) -> Action:
+    """With a run of earlier in the results folder."""
+
+    def run(reader: Reader, block: Block) -> None:
+        kept = reader.folder / "results" / "durable-mail" / "2026-11-23T19-36-28Z"
+        shutil.copytree(ROOT / "tests" / "records" / "v2", kept)
+        action(reader, block)
+
+    return run
 
 
 SERVICE = "services/python-http.yaml"
@@ -176,6 +187,11 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("published.csv:13", printed),
         ("steelyard check published.csv --json", commands(codes=(6,))),
     ],
+    "docs/guide/manage-runs.md": [
+        ("steelyard runs", where_kept(commands())),
+        ("steelyard runs delete", commands()),
+        ("steelyard runs delete", commands()),
+    ],
     "docs/guide/record-noise.md": [
         ("steelyard trace --kernel cpu", commands("--trials 3")),
     ],
@@ -233,6 +249,7 @@ README_COMMANDS: dict[str, str | None] = {
     ),  # pdf needs pdflatex: tests/unit/report/test_article.py
     "steelyard compare RUN RUN": f"steelyard compare {RUNS} {RUNS}",
     "steelyard serve RESULTS": None,  # until Ctrl-C: tests/integration/test_serve.py
+    "steelyard runs": "steelyard runs --sort size",
     "steelyard judge TRIALS.csv": (
         "steelyard judge trials.csv --baseline old --response throughput"
     ),

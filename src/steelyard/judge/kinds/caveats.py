@@ -229,6 +229,13 @@ class SamplesDamaged(Note):
     files: tuple[str, ...]
 
 
+class SamplesDeleted(Note):
+    """Sampled counters of so many attempts were deleted by ``steelyard runs delete``."""
+
+    kind: Literal["samples_deleted"] = "samples_deleted"
+    attempts: int
+
+
 class CleanupVerified(Note):
     """The environment of these machines was the same after the run as before it."""
 
@@ -285,6 +292,7 @@ Caveat = Annotated[
     | WorkloadFutility
     | WorkloadDecided
     | SamplesDamaged
+    | SamplesDeleted
     | CleanupVerified
     | CleanupIncomplete
     | CleanupNotVerified,

@@ -13,6 +13,7 @@ from steelyard.judge.kinds.caveats import (
     OrderNotRandom,
     OrderRepeats,
     SamplesDamaged,
+    SamplesDeleted,
     SeveralMachines,
 )
 from steelyard.judge.kinds.verdict_notes import (
@@ -191,6 +192,11 @@ def _engine_removed(note: EngineRemoved) -> str:
 @shortens(SamplesDamaged)
 def _samples_damaged(note: SamplesDamaged) -> str:
     return f"Sampled counters cannot be read from {counted(note.count, 'file')}"
+
+
+@shortens(SamplesDeleted)
+def _samples_deleted(note: SamplesDeleted) -> str:
+    return f"Sampled counters of {counted(note.attempts, 'attempt')} were deleted"
 
 
 @shortens(BudgetNotDeclared)

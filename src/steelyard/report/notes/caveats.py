@@ -20,12 +20,13 @@ from steelyard.judge.kinds.caveats import (
     OrderNotRandom,
     OrderRepeats,
     SamplesDamaged,
+    SamplesDeleted,
     ScreeningAssumptions,
     SeveralMachines,
     TrialExtent,
     WarnedTrials,
 )
-from steelyard.report.figures import listed, percent
+from steelyard.report.figures import counted, listed, percent
 from steelyard.report.notes.registry import writes, writes_levels
 from steelyard.report.notes.warnings import kind_text
 from steelyard.study.ending import Extent
@@ -189,6 +190,14 @@ def _samples_damaged(note: SamplesDamaged) -> str:
     return (
         f"Sampled counters cannot be read from {files}{f' and {more} more files' if more else ''}: "
         "missing or damaged. Charts of resources leave these trials out; verdicts do not use them"
+    )
+
+
+@writes(SamplesDeleted)
+def _samples_deleted(note: SamplesDeleted) -> str:
+    return (
+        f"Sampled counters of {counted(note.attempts, 'attempt')} were deleted to save space "
+        "(`steelyard runs delete`). Charts of resources leave them out; verdicts do not use them"
     )
 
 

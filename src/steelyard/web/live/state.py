@@ -20,7 +20,8 @@ from steelyard.units import format_duration
 from steelyard.web.drawing import Spot, interval_chart, value_chart
 from steelyard.web.live.following import Follower
 from steelyard.web.live.progress import CpuUse, Landed, Progress, funnel
-from steelyard.web.pages.render import filled, words_of
+from steelyard.web.pages.render import filled
+from steelyard.web.rows import words_of
 
 SHOWN_TRIALS = 12
 _PHASES = {

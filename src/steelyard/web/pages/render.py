@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
@@ -18,6 +17,7 @@ from starlette.responses import HTMLResponse, Response
 import steelyard
 from steelyard.report.page.render import own_text, typeset
 from steelyard.units import format_duration
+from steelyard.web.rows import words_of
 
 JSON = ".json"
 
@@ -77,11 +77,6 @@ def moment(unix_ns: int) -> str:
         return datetime.fromtimestamp(unix_ns / 1e9, tz=UTC).strftime("%Y-%m-%d %H:%M")
     except (OverflowError, ValueError, OSError):
         return "unknown"
-
-
-def words_of(kind: str) -> str:
-    """A kind as a person reads it: ``budget_time`` is ``budget time``."""
-    return re.sub(r"_+", " ", kind)
 
 
 def _twin(request: Request) -> str:

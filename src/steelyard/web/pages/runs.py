@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from steelyard.records.events import InterimComparison
-from steelyard.report.effects import interval, signed_effect
-from steelyard.web.index import Index, ListedRun
+from steelyard.web.index import Index
 from steelyard.web.listing import SORTS, Asked, select
-from steelyard.web.pages.render import shown, words_of
+from steelyard.web.pages.render import shown
+from steelyard.web.rows import row_of
 
 MOST_SKIPPED = 200
 COLUMNS = ("time", "study", "status", "visits", "effect")
@@ -47,35 +44,3 @@ def _runs(request: Request) -> Response:
         columns=[(name, SORTS[name][0]) for name in COLUMNS],
         folder=str(index.folder),
     )
-
-
-def row_of(run: ListedRun) -> dict[str, Any]:
-    """A run as JSON has it; ``change`` and ``verdict`` are those of ``lead``."""
-    facts, state = run.facts, run.state
-    return {
-        "run": run.key,
-        "study": facts.study,
-        "variant": facts.variant,
-        "study_sha256": facts.study_sha256,
-        "tool_version": facts.tool_version,
-        "created_unix_ns": facts.created_unix_ns,
-        "status": run.status,
-        "visits": state.visits,
-        "comparisons_decided": state.decided,
-        "comparisons_open": state.open,
-        "lead": None if state.lead is None else state.lead.model_dump(mode="json"),
-        "said": said(state.lead),
-    }
-
-
-def said(lead: InterimComparison | None) -> str | None:
-    """``https against http: slower, -74.5 % (-80.3 to -67.3 %)``."""
-    if lead is None:
-        return None
-    text = f"{lead.other} against {lead.baseline}: {words_of(lead.word)}"
-    if lead.estimate_log is None:
-        return text
-    ends = lead.low_log, lead.high_log
-    size = signed_effect(lead.estimate_log, beside=ends)
-    between = interval(*ends, estimate_log=lead.estimate_log, direction=None)
-    return f"{text}, {size} ({between})"

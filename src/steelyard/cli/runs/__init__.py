@@ -1,0 +1,1 @@
+"""``steelyard runs``: which runs there are, how large they are, and deleting them."""
