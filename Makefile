@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz torture bench-engine bench-kernels bench-judge bench-overhead bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz torture bench-engine bench-kernels bench-judge bench-overhead bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -50,6 +50,16 @@ check-python: setup ## The part of it that looks at Python
 check-rust: ## The part of it that looks at Rust
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+audit: .venv/with-audit ## Dependencies: licences, sources, versions; known vulnerabilities where their databases can be reached
+	@$(BIN)/python -m audit check
+	@$(BIN)/python -m audit advisories
+
+licences: .venv/with-audit .venv/with-docs .venv/with-browser ## Write docs/reference/licences.md again, after a change of dependencies
+	@$(BIN)/python -m audit write
+
+sbom: .venv/with-audit ## What is shipped, as CycloneDX, in build/steelyard.cdx.json
+	@$(BIN)/python -m audit sbom
 
 test-rust: setup ## Tests of the engine
 	cargo test --workspace --locked

@@ -134,6 +134,7 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("steelyard serve results", HELD + "tests/integration/test_serve.py"),
         ("(umask 077;", HELD + "tests/integration/test_serve.py"),
     ],
+    "docs/guide/dependencies.md": [("make audit", HELD + "tests/unit/test_dependencies.py")],
     "docs/guide/first-study.md": [
         (".venv/bin/steelyard init my-study", commands(then=shortened)),
         (".venv/bin/steelyard plan my-study", commands()),
