@@ -55,7 +55,7 @@ def test_a_window_that_is_too_short_for_any_answer_is_refused_with_its_length(
     assert "--window" in refused.value.hint
 
 
-def test_empty_windows_are_told_and_exported() -> None:
+def test_empty_windows_are_reported_and_exported() -> None:
     visits = [TimedVisit("a", {"throughput": 5.0}, empty_windows=2), TimedVisit("b", {})]
     subjects = {"a": "http://a/", "b": "http://b/"}
     timing = Timing(subjects, (THROUGHPUT,), "throughput", 0.05, 1, 8, visits=visits)
