@@ -113,7 +113,7 @@ def _systems(written: str | None) -> list[str]:
 
 
 def _chosen(asked: str | None, known: Sequence[str], option: str, usual: str | None = None) -> str:
-    found = asked or usual or known[0]
+    found = asked or (usual if usual is not None and usual in known else known[0])
     if found not in known:
         raise typer.BadParameter(
             f"there is no `{found}`; {choice_hint(found, known, 'there are')}", param_hint=option

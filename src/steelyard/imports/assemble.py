@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from steelyard.errors import Complaint, StudyError
 from steelyard.imports.kind import Kind
-from steelyard.imports.reading import Result, ResultFile, Values
+from steelyard.imports.numbers import Values
+from steelyard.imports.reading import Result, ResultFile
 from steelyard.imports.record import ImportedTrial
 from steelyard.study.model import Level
 

@@ -6,15 +6,16 @@ Where the catalogue drives the tool itself, ``workload`` names its file, and the
 from __future__ import annotations
 
 from functools import cache
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from ruamel.yaml import YAML
 
 from steelyard.study import catalogue
 from steelyard.study.declared.responses import Response, responses
 from steelyard.study.service.entry import Part
 from steelyard.study.workload.entry import response_of
-from steelyard.study.workload.metric import Factor, Look, Metric, Refusal, Table
+from steelyard.study.workload.metric import Factor, Look, Metric, Refusal, Table, as_list
 
 
 class ImportedMetric(Metric):
@@ -33,23 +34,36 @@ class FileVersion(Look):
     """The first version that is no longer supported."""
 
 
+class CsvForm(Part):
+    """Where the rows of a CSV stand, and what its columns are called."""
+
+    header: str = ""
+    """The first cell of the header; without it, the first line is the header."""
+    until: str | None = None
+    """What the first cell of the line behind the rows matches; without it, they end the file."""
+    strips: str = r"\A\Z"
+    """What is left out of the names of columns, such as the name of the machine."""
+
+
 class Rows(Part):
     """How a file that holds several results is taken apart."""
 
     json_path: str | None = Field(default=None, alias="json")
-    """The rows of a JSON document, as `results.*`."""
+    """The rows of a document, as `results.*`; without it, all that it holds."""
     pattern: str | None = None
-    """Lines that are rows each, of a text."""
-    csv: bool = False
-    """Whether the lines are comma-separated, below a header."""
-    name: str | None = None
-    """Where the name of a row lies: a path within it, a column, or the group of the pattern."""
+    """Text that is a row each, with its name as the group `name`."""
+    above: str | None = None
+    """What stands before rows of a text and begins their name, as its first group."""
+    name: Annotated[tuple[str, ...], BeforeValidator(as_list)] = ()
+    """What the name of a row consists of: paths within it, those of a list that are there."""
     condition: str = "benchmark"
     """What the rows are, as a condition."""
     systems: bool = False
     """Whether the rows of a file may be the systems that are compared."""
-    only: dict[str, str] = Field(default={})
-    """Rows whose text at a path is another are left out: they are not measured, but computed."""
+    together: bool = False
+    """Whether all rows of one name are one result, as samples of one label."""
+    unique: str | None = None
+    """What to do where two rows have one name; without it, they are repetitions."""
 
 
 class Kind(Part):
@@ -71,8 +85,10 @@ class Kind(Part):
     """The plural noun of one operation."""
     primary: str = "throughput"
     """The response that is judged unless another is asked for."""
-    is_json: bool = False
-    """Whether the file is one JSON document."""
+    format: Literal["text", "json", "ndjson", "csv", "xml"] = "text"
+    """What the file is written in; JSON paths lead through all but a text."""
+    csv: CsvForm = CsvForm()
+    """Where the rows of a CSV stand."""
     holds: tuple[Look, ...] = ()
     """What every such file holds: where one is missing, it is of another tool."""
     ends: str | None = None
@@ -82,7 +98,7 @@ class Kind(Part):
     rows: Rows | None = None
     """How it is taken apart; without it, the file is one trial."""
     each: bool = False
-    """Whether every number that is found in a row is a trial of its own."""
+    """Whether every number that is found in a row, or list of numbers, is a trial of its own."""
     settings: dict[str, Look] = Field(default={})
     """Settings of the workload that the file itself says, in small letters."""
     conditions: dict[str, Look] = Field(default={})

@@ -37,6 +37,10 @@ _TAKE: dict[Take, Callable[[Sequence[float]], float]] = {
     "median": median,
     "largest": max,
     "least": min,
+    "p90": lambda values: nearest_rank(values, 90),
+    "p95": lambda values: nearest_rank(values, 95),
+    "p99": lambda values: nearest_rank(values, 99),
+    "span": lambda values: max(values) - min(values),
 }
 
 
@@ -152,14 +156,23 @@ def taken(found: Sequence[Found], look: Look, scale: Scale) -> float:
     """One number of those that were found.
 
     Raises:
-        NotThereError: there are several where one is expected, or one is no number.
+        NotThereError: there are none, or several where one is expected, or one is no number.
     """
+    if look.take == "count":
+        return float(len(found))
+    if not found:
+        raise NotThereError("none of them is there")
     numbers = [scaled(one, scale) for one in found]
     if look.take == "only":
         if len(numbers) > 1:
             raise NotThereError(f"{len(numbers)} of them, where one is expected")
         return numbers[0]
     return _TAKE[look.take](numbers)
+
+
+def nearest_rank(values: Sequence[float], percent: int) -> float:
+    """The least value that so many percent of all do not exceed."""
+    return sorted(values)[-(-percent * len(values) // 100) - 1]
 
 
 def scaled(found: Found, scale: Scale) -> float:

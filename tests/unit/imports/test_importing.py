@@ -17,7 +17,7 @@ from steelyard.records.archive import Run, open_run
 from steelyard.report.from_run import find
 from steelyard.web.index import Index
 
-HYPERFINE = FILES["hyperfine"][0]
+HYPERFINE = IMPORTS / "hyperfine" / "1.15.0-two-commands.json"
 AB = TOOLS / "ab" / "2.3-r1934973" / "stdout.txt"
 
 

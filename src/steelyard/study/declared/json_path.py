@@ -1,7 +1,8 @@
 """Where a value lies in a JSON document: ``0.State.Pid``, ``jobs.*.read.iops``.
 
 Keys and numbers of list items stand between dots; a key that holds dots itself is quoted, as in
-``percentile."99.000000"``, and ``*`` stands for every item or every value.
+``percentile."99.000000"``, and ``*`` stands for every item or every value. ``*[cpu=all]`` are those
+whose text at the path ``cpu`` is ``all``, ``*[cpu!=all]`` the others.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 
-_STEP = re.compile(r'"([^"]*)"|([^."]+)')
+_STEP = re.compile(r'"([^"]*)"|\*\[([^][=!]+)(!?=)([^][]*)\]|([^."\[\]]+)')
 _PATH = re.compile(rf"(?:{_STEP.pattern})(?:\.(?:{_STEP.pattern}))*")
 EACH = "*"
 
@@ -20,16 +21,28 @@ def is_path(path: str) -> bool:
 
 
 def values_at(document: object, path: str) -> list[object]:
-    """Every value at a path, in the order of the document.
+    """Every value at a path, in the order of the document; ``*`` of what is empty gives none.
 
     Raises:
-        LookupError: there is none; the first step that leads nowhere is its argument.
+        LookupError: a step leads nowhere, which is its argument.
     """
     values = [document]
     for match in _STEP.finditer(path):
-        step = match[1] if match[2] is None else match[2]
+        quoted, key, relation, wanted, plain = match.groups()
+        if key is not None:
+            items = [inner for value in values for inner in _inner(value, EACH)]
+            values = [item for item in items if _is(item, key, wanted) == (relation == "=")]
+            continue
+        step = plain if quoted is None else quoted
         values = [inner for value in values for inner in _inner(value, step)]
     return values
+
+
+def _is(item: object, path: str, wanted: str) -> bool:
+    try:
+        return [as_text(value) for value in values_at(item, path)] == [wanted]
+    except LookupError:
+        return False
 
 
 def as_text(value: object) -> str:

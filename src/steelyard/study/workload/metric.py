@@ -12,7 +12,10 @@ from steelyard.study.file.kinds import mistake, shown
 from steelyard.study.model import Direction
 from steelyard.study.service.entry import Part
 
-Take = Literal["only", "first", "last", "sum", "mean", "median", "largest", "least"]
+Take = Literal[
+    "only", "first", "last", "sum", "mean", "median", "largest", "least",
+    "p90", "p95", "p99", "span", "count",
+]  # fmt: skip
 
 
 def _no_flag(written: object) -> object:
@@ -27,7 +30,7 @@ Scale = Annotated[dict[str, Factor] | float | str, BeforeValidator(_no_flag)]
 """The unit of the response in each unit that the tool prints, in the one it prints, or by name."""
 
 
-def _as_list(written: object) -> object:
+def as_list(written: object) -> object:
     """One path stands for a list of one."""
     return [written] if isinstance(written, str) else written
 
@@ -42,7 +45,7 @@ class Look(Part):
 
     source: str = Field(default="stdout", alias="from")
     """What is read: `stdout`, `stderr`, or a name of `writes`."""
-    json_paths: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = Field(
+    json_paths: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
         default=(), alias="json"
     )
     """Where it lies in output that is JSON, as `jobs.0.read.iops`; a list of paths for several."""
@@ -55,7 +58,7 @@ class Look(Part):
     column: str | None = None
     """The column, one of those of the table."""
     take: Take = "only"
-    """Which of several that are found, or what is made of them; `only` refuses several."""
+    """Which of several, or what is made of them: `only` refuses several, `count` is how many."""
     times: Annotated[str | None, BeforeValidator(_as_text)] = None
     """How many must be found, where that is known, as `"{users}"`; fewer are a part of it."""
 

@@ -1,0 +1,118 @@
+"""From the text of a file to what JSON paths lead through, whatever it is written in. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from steelyard.errors import Complaint, StudyError
+from steelyard.imports.kind import CsvForm, Kind
+from steelyard.records.separated_values import Field, rows_of
+
+_CUT = "was it cut? give it as the tool wrote it"
+
+
+def wrong(path: Path, line: int, message: str, hint: str | None, column: int = 1) -> StudyError:
+    """The one complaint about a file."""
+    return StudyError([Complaint(path, line, column, message, hint)], slug="imported-file-is-wrong")
+
+
+def document_of(text: str, path: Path, kind_name: str, kind: Kind) -> object:
+    """The document that a file is; of lines, a list of them; ``None`` of a text.
+
+    Raises:
+        StudyError: it is none, with the place of the mistake.
+    """
+    if kind.format == "text":
+        return None
+    return _READERS[kind.format](text, path, kind_name, kind)
+
+
+def _json(text: str, path: Path, kind_name: str, _kind: Kind) -> object:
+    return _parsed(text, path, f"is no JSON, as files of {kind_name} are", 1)
+
+
+def _ndjson(text: str, path: Path, kind_name: str, _kind: Kind) -> object:
+    why = f"is no JSON, as every line of {kind_name} is"
+    return [
+        _parsed(line, path, why, number)
+        for number, line in enumerate(text.split("\n"), start=1)
+        if line.strip()
+    ]
+
+
+def _parsed(text: str, path: Path, why: str, line: int) -> object:
+    try:
+        document: object = json.loads(text)
+    except json.JSONDecodeError as error:
+        at = line + error.lineno - 1
+        raise wrong(path, at, f"{why}: {error.msg}", _CUT, error.colno) from error
+    except (RecursionError, ValueError) as error:
+        raise wrong(path, line, f"cannot be read as JSON: {error}", None) from error
+    return document
+
+
+def _csv(text: str, path: Path, kind_name: str, kind: Kind) -> object:
+    """Its rows below the header, by the names that stand there."""
+    form = kind.csv
+    rows = list(rows_of(text))
+    at = _header(rows, form)
+    if at is None:
+        raise wrong(path, 1, f"has no header of {kind_name}", f"it is made by `{kind.made}`")
+    keys = [re.sub(form.strips, "", field.text) for field in rows[at]]
+    twice = next((key for i, key in enumerate(keys) if key in keys[:i]), None)
+    if twice is not None:
+        raise wrong(path, rows[at][0].line, f"has two columns `{twice}`", "name each once")
+    return [*_records(rows[at + 1 :], keys, path, form)]
+
+
+def _header(rows: list[list[Field]], form: CsvForm) -> int | None:
+    starts = [i for i, row in enumerate(rows) if form.header in ("", row[0].text)]
+    return starts[0] if starts else None
+
+
+def _records(
+    rows: list[list[Field]], keys: list[str], path: Path, form: CsvForm
+) -> Iterator[Mapping[str, str]]:
+    for row in rows:
+        if form.until is not None and re.search(form.until, row[0].text):
+            return
+        if len(row) != len(keys) or any(field.open_quote for field in row):
+            message = f"{len(row)} fields where the header has {len(keys)}"
+            raise wrong(path, row[0].line, message, "was it cut? give the whole file")
+        yield dict(zip(keys, [field.text for field in row], strict=True))
+
+
+def _xml(text: str, path: Path, kind_name: str, _kind: Kind) -> object:
+    """Children by tag, always in a list; attributes as `@name`; the text of what has neither."""
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise wrong(
+            path, 1, "declares entities, which are not read", "give it as the tool wrote it"
+        )
+    try:
+        return _element(ET.fromstring(text))  # noqa: S314 - without declarations of entities
+    except ET.ParseError as error:
+        line, column = error.position
+        message = f"is no XML, as files of {kind_name} are: {error}"
+        raise wrong(path, max(line, 1), message, _CUT, column + 1) from error
+    except (RecursionError, ValueError) as error:
+        raise wrong(path, 1, f"cannot be read as XML: {error}", None) from error
+
+
+def _element(element: ET.Element) -> object:
+    found: dict[str, object] = {f"@{name}": value for name, value in element.attrib.items()}
+    children: dict[str, list[object]] = {}
+    for child in element:
+        children.setdefault(child.tag, []).append(_element(child))
+    return {**found, **children} if found or children else (element.text or "").strip()
+
+
+_READERS: dict[str, Callable[[str, Path, str, Kind], object]] = {
+    "json": _json,
+    "ndjson": _ndjson,
+    "csv": _csv,
+    "xml": _xml,
+}

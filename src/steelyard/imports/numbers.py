@@ -1,0 +1,93 @@
+"""From one part of a file to the numbers of its trials. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+from statistics import median
+
+from steelyard.imports.kind import ImportedMetric, Kind
+from steelyard.imports.metrics import scaled, taken
+from steelyard.imports.output import Found, NotThereError, Printed
+from steelyard.study.declared.conditions import holds
+from steelyard.study.declared.json_path import as_text, values_at
+from steelyard.study.workload.metric import Scale
+
+Values = dict[str, float]
+
+
+def trials_of(kind: Kind, part: Printed) -> list[Values]:
+    """The numbers of a row: of one trial, or of as many as there are numbers."""
+    settings = {name: part.found(look)[0].text.lower() for name, look in kind.settings.items()}
+    columns: dict[str, list[float]] = {}
+    for name, metric in kind.metrics.items():
+        if not holds(metric.when, settings):
+            continue
+        try:
+            numbers = _numbers(kind, metric, part)
+        except NotThereError as error:
+            if name not in kind.optional:
+                raise NotThereError(f"{name}: {error}") from error
+            continue
+        if numbers:
+            columns[name] = [_finite(value, name) for value in numbers]
+    if not columns:
+        raise NotThereError("it holds none of the numbers that are read")
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) != 1:
+        raise NotThereError("its numbers are not of the same trials")
+    return [{name: values[i] for name, values in columns.items()} for i in range(lengths.pop())]
+
+
+def _numbers(kind: Kind, metric: ImportedMetric, part: Printed) -> list[float]:
+    if metric.needs is not None:
+        count = taken(part.found(metric.needs), metric.needs, 1.0)
+        if count < metric.needs.at_least:
+            return []
+    try:
+        found = part.found(metric)
+    except NotThereError:
+        if metric.absent is None:
+            raise
+        return [metric.absent]
+    if metric.unit_at is not None:
+        unit = _unit_at(part.documents[metric.source], metric.unit_at)
+        found = [Found(one.text, unit) for one in found]
+    scale = kind.scales[metric.scale] if isinstance(metric.scale, str) else metric.scale
+    values = (
+        [_of_trial(one, metric, scale) for one in found]
+        if kind.each
+        else [taken(found, metric, scale)]
+    )
+    if metric.per is None:
+        return values
+    divisor = taken(part.found(metric.per), metric.per, 1.0)
+    return [value / divisor for value in values] if divisor else []
+
+
+def _of_trial(found: Found, metric: ImportedMetric, scale: Scale) -> float:
+    """Of a list of numbers, such as those of one process, what the metric takes."""
+    if not found.text.startswith("["):
+        return scaled(found, scale)
+    inner: list[object] = json.loads(found.text)
+    return taken([Found(as_text(value), found.unit) for value in inner], metric, scale)
+
+
+def _finite(value: float, name: str) -> float:
+    if not math.isfinite(value):
+        raise NotThereError(f"{name} is not finite")
+    return value
+
+
+def together(trials: list[Values]) -> Values:
+    """Repetitions within one process are one trial: the median of each number."""
+    shared = [name for name in trials[0] if all(name in trial for trial in trials)]
+    return {name: median(trial[name] for trial in trials) for name in shared}
+
+
+def _unit_at(item: object, path: str) -> str:
+    try:
+        values = values_at(item, path)
+    except LookupError as error:
+        raise NotThereError(f"nothing at `{path}`: there is no `{error}`") from error
+    return as_text(values[0]) if values else ""

@@ -1,0 +1,82 @@
+"""How a file that holds several results is taken apart: by name, each with its part. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from steelyard.imports.kind import Kind, Rows
+from steelyard.imports.output import NotThereError, Printed
+from steelyard.study.declared.json_path import as_text, values_at
+from steelyard.study.workload.metric import Look
+
+SOURCE = "stdout"
+_ROW_NAME = "name"
+
+
+def printed(kind: Kind, text: str, document: object = None) -> Printed:
+    """The same text whatever stream or file the catalogue reads it from."""
+    looks: list[Look] = [*kind.holds, *kind.metrics.values(), *kind.refuses]
+    looks += kind.conditions.values()
+    looks += [part for m in kind.metrics.values() for part in (m.per, m.needs) if part is not None]
+    sources = {look.source for look in looks} | {t.source for t in kind.tables.values()} | {SOURCE}
+    documents = {} if document is None else dict.fromkeys(sources, document)
+    return Printed(dict.fromkeys(sources, text), kind.tables, str, {}, documents)
+
+
+def parts_of(
+    kind: Kind, rows: Rows, text: str, document: object
+) -> Iterator[tuple[str | None, Printed]]:
+    """The rows of a file, by name; of one name several, as where a benchmark was repeated.
+
+    Raises:
+        NotThereError: a row lacks what names it, or there are no rows at all.
+    """
+    found = list(_lines(rows, text) if rows.pattern is not None else _items(rows, document))
+    names = [name for name, _ in found]
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if rows.unique is not None and twice is not None:
+        raise NotThereError(f"several results are called `{twice}`: {rows.unique}")
+    if rows.together:
+        grouped: dict[str | None, list[object]] = {}
+        for name, item in found:
+            grouped.setdefault(name, []).append(item)
+        found = list(grouped.items())
+    for name, item in found:
+        yield name, printed(kind, f"{item}\n") if isinstance(item, str) else printed(kind, "", item)
+
+
+def _lines(rows: Rows, text: str) -> Iterator[tuple[str | None, object]]:
+    above = [] if rows.above is None else list(re.finditer(rows.above, text, re.MULTILINE))
+    for match in re.finditer(rows.pattern or "", text, re.MULTILINE):
+        before = [each[1] for each in above if each.end() <= match.start()]
+        yield " ".join((*before[-1:], match[_ROW_NAME])), match[0]
+
+
+def _items(rows: Rows, document: object) -> Iterator[tuple[str | None, object]]:
+    try:
+        items = values_at(document, rows.json_path or "*")
+    except LookupError as error:
+        raise NotThereError(f"nothing at `{rows.json_path}`: there is no `{error}`") from error
+    for item in items:
+        yield _name(item, rows.name), item
+
+
+def _name(item: object, paths: tuple[str, ...]) -> str | None:
+    """What its paths say, with blanks between; the first must be there."""
+    if not paths:
+        return None
+    words = []
+    for at, path in enumerate(paths):
+        try:
+            words += [_words(value) for value in values_at(item, path)]
+        except LookupError as error:
+            if at == 0:
+                raise NotThereError(f"nothing at `{path}`: there is no `{error}`") from error
+    return " ".join(word for word in words if word)
+
+
+def _words(value: object) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{key}={as_text(inner)}" for key, inner in value.items())
+    return as_text(value)
