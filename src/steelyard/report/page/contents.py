@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-from steelyard.report.page.caveats import caveats
-from steelyard.report.page.environment import environment
 from steelyard.report.page.latency import latency
 from steelyard.report.page.load import load
-from steelyard.report.page.method import method
+from steelyard.report.page.provenance import caveats, environment, method
 from steelyard.report.page.resources import resources
 from steelyard.report.page.responses import responses
 from steelyard.report.page.result import result
