@@ -97,7 +97,8 @@ def _versions(record: ImportRecord) -> dict[str, dict[str, tuple[str, ...]]]:
 
 def _cells(record: ImportRecord, conditions: tuple[Conditions, ...]) -> Iterator[CellFinding]:
     for response in record.responses:
-        for condition in conditions:
+        measured = [trial.conditions for trial in record.trials if response.name in trial.values]
+        for condition in (each for each in conditions if each in measured):
             for system in record.systems:
                 known = [
                     (trial.trial, trial.values[response.name])

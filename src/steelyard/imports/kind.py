@@ -56,6 +56,14 @@ class Rows(Part):
     """What stands before rows of a text and begins their name, as its first group."""
     name: Annotated[tuple[str, ...], BeforeValidator(as_list)] = ()
     """What the name of a row consists of: paths within it, those of a list that are there."""
+    by_key: bool = False
+    """Whether the rows are the values of an object, each named by its key."""
+    values: str | None = None
+    """The list within a row that holds a number for each combination of levels."""
+    levels: str | None = None
+    """The lists of levels within a row, the last of which changes first."""
+    matches: str | None = None
+    """What the name must match; other rows are left out."""
     condition: str = "benchmark"
     """What the rows are, as a condition."""
     systems: bool = False

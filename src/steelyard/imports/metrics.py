@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from statistics import fmean, median
 
 from steelyard.imports.output import Found, NotThereError, Printed
@@ -156,18 +157,29 @@ def taken(found: Sequence[Found], look: Look, scale: Scale) -> float:
     """One number of those that were found.
 
     Raises:
-        NotThereError: there are none, or several where one is expected, or one is no number.
+        NotThereError: there are several where one is expected, or one is no number.
     """
     if look.take == "count":
-        return float(len(found))
-    if not found:
-        raise NotThereError("none of them is there")
+        return len(found) * (scale if isinstance(scale, float) else 1.0)
+    if look.take == "span":
+        found = [_in_seconds(one) for one in found]
     numbers = [scaled(one, scale) for one in found]
     if look.take == "only":
         if len(numbers) > 1:
             raise NotThereError(f"{len(numbers)} of them, where one is expected")
         return numbers[0]
     return _TAKE[look.take](numbers)
+
+
+def _in_seconds(found: Found) -> Found:
+    """A moment such as `2026-11-25T22:37:12.5Z` as seconds; a number as it is."""
+    if _NUMBER.fullmatch(found.text) is not None:
+        return found
+    try:
+        moment = datetime.fromisoformat(found.text)
+    except ValueError as error:
+        raise NotThereError(f"`{found.text}` is neither a number nor a moment") from error
+    return Found(f"{moment.timestamp():.9f}", found.unit)
 
 
 def nearest_rank(values: Sequence[float], percent: int) -> float:

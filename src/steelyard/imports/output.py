@@ -41,7 +41,7 @@ class Printed:
     """Those of JSON, parsed once each, by source."""
 
     def found(self, look: Look) -> list[Found]:
-        """Every text at this place, one at least.
+        """Every text at this place, one at least unless they are counted.
 
         Raises:
             NotThereError: there is none.
@@ -52,6 +52,8 @@ class Printed:
             found = list(_matches(look.pattern, look.source, self._lines(look.source)))
         else:
             found = [Found(text) for text in self._cells(look)]
+        if not found and look.take != "count":
+            raise NotThereError(f"nothing at `{', '.join(look.json_paths)}` of `{look.source}`")
         wanted = None if look.times is None else self.fill(look.times)
         if wanted not in (None, str(len(found))):
             raise NotThereError(f"{len(found)} of them, where {wanted} are expected")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -33,6 +34,8 @@ def parts_of(
         NotThereError: a row lacks what names it, or there are no rows at all.
     """
     found = list(_lines(rows, text) if rows.pattern is not None else _items(rows, document))
+    if rows.matches is not None:
+        found = [(name, item) for name, item in found if re.search(rows.matches, name or "")]
     names = [name for name, _ in found]
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if rows.unique is not None and twice is not None:
@@ -59,7 +62,29 @@ def _items(rows: Rows, document: object) -> Iterator[tuple[str | None, object]]:
     except LookupError as error:
         raise NotThereError(f"nothing at `{rows.json_path}`: there is no `{error}`") from error
     for item in items:
-        yield _name(item, rows.name), item
+        if not rows.by_key:
+            yield _name(item, rows.name), item
+        elif isinstance(item, dict):
+            for key, inner in item.items():
+                yield from _combinations(key, inner, rows)
+
+
+def _combinations(name: str, item: object, rows: Rows) -> Iterator[tuple[str, object]]:
+    """The numbers of a row, each as the `value` of a row of its own, named by its levels."""
+    if rows.values is None or rows.levels is None:
+        yield name, item
+        return
+    try:
+        values = values_at(item, f"{rows.values}.*")
+        levels = [values_at(each, "*") for each in values_at(item, f"{rows.levels}.*")]
+    except LookupError as error:
+        raise NotThereError(f"`{name}` has no numbers: there is no `{error}`") from error
+    combinations = list(itertools.product(*levels))
+    if len(values) != len(combinations):
+        message = f"`{name}` has {len(values)} numbers and {len(combinations)} combinations"
+        raise NotThereError(message)
+    for level, value in zip(combinations, values, strict=True):
+        yield " ".join([name, *map(as_text, level)]), {"value": value}
 
 
 def _name(item: object, paths: tuple[str, ...]) -> str | None:

@@ -87,11 +87,12 @@ def parse_file(data: bytes, path: Path, kind_name: str, kind: Kind) -> ResultFil
     try:
         results = tuple(_results(kind, text, document))
     except NotThereError as error:
+        seen = ", ".join(kind.seen) or "none"
         raise wrong(
             path,
             1 if kind.format in ("json", "xml") else last,
             f"cannot be read as {kind_name}: {error}",
-            f"it was cut, or is of a version that was not seen ({', '.join(kind.seen)} were)",
+            f"it was cut, or is of a version that was not seen (seen: {seen})",
         ) from error
     return ResultFile(path, data, version, results)
 

@@ -86,6 +86,18 @@ def test_benchmarks_of_one_file_are_conditions(tmp_path: Path) -> None:
     assert names == ["BM_sort/64", "BM_sort/512", "BM_copy"]
 
 
+def test_forks_are_trials_and_each_mode_has_its_number(tmp_path: Path) -> None:
+    file = IMPORTS / "jmh" / "1.37-two-modes.json"
+    own = imported(tmp_path, "jmh", [file, file], "--as", "system=old,new").workloads[0]
+    judged = [(v.response, (v.conditions or {}).get("benchmark")) for v in own.verdicts]
+    for size in (64, 512):
+        assert ("jmh.rate", f"example.Sorts.sort size={size} thrpt") in judged
+        assert ("jmh.time", f"example.Sorts.sort size={size} avgt") in judged
+        assert ("jmh.rate", f"example.Sorts.sort size={size} avgt") not in judged
+    assert {(v.n_baseline, v.n_other) for v in own.verdicts} == {(5, 5)}
+    assert all(cell.values for cell in own.cells)
+
+
 def test_files_whose_conditions_differ_are_refused_with_their_name(tmp_path: Path) -> None:
     other = tmp_path / "other.txt"
     text = AB.read_text("utf-8").replace("Concurrency Level:      16", "Concurrency Level:      8")

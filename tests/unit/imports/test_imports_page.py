@@ -15,7 +15,8 @@ PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "imports.md").read_te
 def test_every_kind_has_its_row(name: str) -> None:
     own = kind(name)
     says = "yes" if own.says_version else "no"
-    row = f"| `{name}` | `{own.made}` | {own.trial} | {', '.join(own.seen)} | {says} |"
+    seen = ", ".join(own.seen) or "none"
+    row = f"| `{name}` | `{own.made}` | {own.trial} | {seen} | {says} |"
     assert row in PAGE
     assert own.says_version == (own.version is not None)
 

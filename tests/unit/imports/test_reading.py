@@ -122,7 +122,8 @@ def test_a_version_that_was_not_seen_is_refused(name: str) -> None:
     said = read_file(path, name, kind(name)).version
     assert own is not None
     assert said is not None
-    newer = path.read_bytes().replace(said.encode(), b"99.1")
+    old, new = (said, "99.1") if "." in said else (f'"version": {said}', '"version": 99.1')
+    newer = path.read_bytes().replace(old.encode(), new.encode())
     with pytest.raises(StudyError) as refused:
         parsed(name, newer)
     assert "99.1" in refused.value.complaints[0].message
