@@ -88,8 +88,8 @@ def _checked(manifest: Path, asked: str, *what: str) -> Answer:
 
 
 def _deny(manifest: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    argv = ["cargo-deny", "--color=never", f"--manifest-path={manifest}", words[0]]
-    argv += [f"--config={ROOT / 'deny.toml'}", *words[1:]]
+    argv = ["cargo-deny", "--color=never", f"--config={ROOT / 'deny.toml'}"]
+    argv += [f"--manifest-path={manifest}", *words]
     return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from audit.crates import crates, engine_needs, foreign, metadata, on_linux
+from audit.crates import crates, foreign, licences, uses
 from audit.distributions import distributions, package_needs, unpinned
 from audit.listing import known_licences, page, read_page
 from audit.package import Package, duplicates, refusals
@@ -17,10 +17,9 @@ _CONSTRAINTS = ROOT / "constraints.txt"
 
 @dataclass(frozen=True)
 class Inventory:
-    """``on_linux`` are those of ``crates`` that a build on Linux uses, tests included."""
+    """``engine_needs`` and ``package_needs`` are the keys of what the two use themselves."""
 
     crates: list[Package]
-    on_linux: list[Package]
     python: list[Package]
     engine_needs: tuple[str, ...]
     package_needs: tuple[str, ...]
@@ -37,18 +36,24 @@ def read_inventory(policy: Policy, *, fetch: bool = False) -> Inventory:
     With ``fetch`` cargo downloads what only other systems need, and the page is not asked.
     """
     text = "" if fetch else read_page()
-    linux = metadata()
-    told = metadata(all_systems=True) if fetch else linux
-    listed = crates(told, linux, known_licences(text, "crate"), _LOCK)
+    known = known_licences(text, "crate") | licences(all_systems=fetch)
+    used = uses()
+    listed = crates(known, used, _LOCK)
     python = distributions(_CONSTRAINTS, policy, known_licences(text, "python"))
-    used = on_linux(listed, linux)
-    return Inventory(listed, used, python, engine_needs(linux), package_needs())
+    return Inventory(listed, python, _engine_needs(listed, used), package_needs())
+
+
+def _engine_needs(listed: list[Package], used: dict[str, set[str]]) -> tuple[str, ...]:
+    """What any of the project's own crates uses."""
+    foreign_keys = {package.key for package in listed}
+    own = (keys for key, keys in used.items() if key not in foreign_keys)
+    return tuple(sorted(foreign_keys.intersection(*[set().union(*own)])))
 
 
 def complaints(found: Inventory, policy: Policy) -> Iterator[str]:
     """Every reason for which the audit fails."""
     yield from refusals(found.packages, policy)
-    yield from duplicates(found.on_linux, policy)
+    yield from duplicates((each for each in found.crates if each.shipped), policy)
     yield from foreign(_LOCK)
     yield from foreign(ROOT / "fuzz" / "Cargo.lock")
     yield from unpinned(_CONSTRAINTS)
