@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from steelyard.judge.kinds.caveats import CleanupIncomplete, CleanupNotVerified, CleanupVerified
+from steelyard.judge.kinds.caveats import (
+    ChangedByOthers,
+    CleanupIncomplete,
+    CleanupNotVerified,
+    CleanupVerified,
+)
 from steelyard.judge.validity.environment import cleanup_caveats
 from steelyard.records.events import (
     EnvironmentCompared,
@@ -15,18 +20,24 @@ from steelyard.report import notes
 from steelyard.study.labels import Labels
 
 
+def mounts(names: tuple[str, ...]) -> tuple[EnvironmentDifference, ...]:
+    return tuple(
+        EnvironmentDifference(machine="local", kind="mount", name=name, before=None, after="/dev/x")
+        for name in names
+    )
+
+
 def compared(
-    *names: str, not_listed: dict[str, str] | None = None, forced: tuple[str, ...] = ()
+    *names: str,
+    others: tuple[str, ...] = (),
+    not_listed: dict[str, str] | None = None,
+    forced: tuple[str, ...] = (),
 ) -> EnvironmentCompared:
     return EnvironmentCompared(
         machines=() if not_listed or forced else ("local",),
         count=len(names),
-        differences=tuple(
-            EnvironmentDifference(
-                machine="local", kind="mount", name=name, before=None, after="/dev/x"
-            )
-            for name in names
-        ),
+        differences=mounts(names),
+        others=mounts(others),
         not_listed=not_listed or {},
         forced_stop=forced,
     )
@@ -47,6 +58,23 @@ def test_differences_are_counted_and_the_first_named() -> None:
     assert notes.text(found, Labels()).endswith(
         "local: mount /c (/dev/x) is new; and 1 more, see the ledger"
     )
+
+
+def test_what_others_changed_is_listed_and_is_no_fault_of_the_clean_up() -> None:
+    done, others = cleanup_caveats([compared(others=("/a", "/b", "/c", "/d"))])
+    assert done == CleanupVerified(machines=("local",), by_others=4)
+    assert others == ChangedByOthers(count=4, differences=mounts(("/a", "/b", "/c")))
+    assert notes.text(others, Labels()).endswith(
+        "local: mount /c (/dev/x) is new; and 1 more, see the ledger"
+    )
+
+
+def test_what_is_left_and_what_others_changed_are_kept_apart() -> None:
+    left, others = cleanup_caveats([planned(1), compared("/a", others=("/b",))])
+    assert isinstance(left, CleanupIncomplete)
+    assert [each.name for each in left.differences] == ["/a"]
+    assert isinstance(others, ChangedByOthers)
+    assert [each.name for each in others.differences] == ["/b"]
 
 
 def planned(undo: int, host: str = "local") -> UndoPlanned:

@@ -237,10 +237,14 @@ class SamplesDeleted(Note):
 
 
 class CleanupVerified(Note):
-    """The environment of these machines was the same after the run as before it."""
+    """The environment of these machines was the same after the run as before it.
+
+    But for so many things that others changed meanwhile, named by :class:`ChangedByOthers`.
+    """
 
     kind: Literal["cleanup_verified"] = "cleanup_verified"
     machines: tuple[str, ...]
+    by_others: int = 0
 
 
 class CleanupIncomplete(Note):
@@ -253,6 +257,17 @@ class CleanupIncomplete(Note):
     kind: Literal["cleanup_incomplete"] = "cleanup_incomplete"
     count: int
     pending: int = 0
+    differences: tuple[EnvironmentDifference, ...]
+
+
+class ChangedByOthers(Note):
+    """So many things differ that the run cannot have changed; ``differences`` are the first.
+
+    Nothing that it planned names them, and they bear no mark of it. Trials may have felt them.
+    """
+
+    kind: Literal["changed_by_others"] = "changed_by_others"
+    count: int
     differences: tuple[EnvironmentDifference, ...]
 
 
@@ -295,6 +310,7 @@ Caveat = Annotated[
     | SamplesDeleted
     | CleanupVerified
     | CleanupIncomplete
+    | ChangedByOthers
     | CleanupNotVerified,
     Field(discriminator="kind"),
 ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.judge.kinds.caveats import (
     Caveat,
+    ChangedByOthers,
     CleanupIncomplete,
     CleanupNotVerified,
     CleanupVerified,
@@ -17,17 +18,23 @@ _INSIDE = "inside:"
 
 
 def cleanup_caveats(events: Sequence[Event]) -> Iterator[Caveat]:
-    """One for all machines that were compared, and one for each that was not."""
+    """One for all machines that were compared, and one for each that was not.
+
+    What others changed meanwhile has one of its own.
+    """
     compared = [event for event in events if isinstance(event, EnvironmentCompared)]
     machines = sorted({name for event in compared for name in event.machines})
     count = sum(event.count for event in compared)
+    others = [each for event in compared for each in event.others]
     if count:
         differences = [each for event in compared for each in event.differences]
         yield CleanupIncomplete(
             count=count, pending=_pending(events), differences=tuple(differences[:_NAMED])
         )
     elif machines:
-        yield CleanupVerified(machines=tuple(machines))
+        yield CleanupVerified(machines=tuple(machines), by_others=len(others))
+    if others:
+        yield ChangedByOthers(count=len(others), differences=tuple(others[:_NAMED]))
     errors: dict[str, str | None] = {}
     for event in compared:
         errors |= event.not_listed | dict.fromkeys(event.forced_stop)

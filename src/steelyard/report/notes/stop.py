@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from steelyard.judge.analyses.claims.findings import NothingToCompare
 from steelyard.judge.kinds.caveats import (
+    ChangedByOthers,
     CleanupIncomplete,
     CleanupNotVerified,
     CleanupVerified,
@@ -84,25 +85,38 @@ def _workload_decided(note: WorkloadDecided) -> str:
 
 @writes(CleanupVerified)
 def _cleanup_verified(note: CleanupVerified) -> str:
+    but = ", but for what others changed" if note.by_others else ""
     return (
         "Clean-up verified: mounts, devices, settings, networks, containers and processes of "
-        f"{', '.join(note.machines)} were the same after the run as before it"
+        f"{', '.join(note.machines)} were the same after the run as before it{but}"
     )
 
 
 @writes(CleanupIncomplete)
 def _cleanup_incomplete(note: CleanupIncomplete) -> str:
-    shown = "; ".join(map(_difference, note.differences))
-    rest = note.count - len(note.differences)
-    more = f"; and {rest} more, see the ledger" if rest else ""
+    shown = _shown(note)
     count = counted(note.count, "difference")
     if note.pending:
         undone = f"{counted(note.pending, 'change')} of this run not undone"
-        return f"Clean-up incomplete, {undone}: {count} from before the run: {shown}{more}"
+        return f"Clean-up incomplete, {undone}: {count} from before the run: {shown}"
     return (
         f"Every change of this run was undone; of other programs, or of one that was measured, "
-        f"{count} from before it: {shown}{more}"
+        f"{count} from before it: {shown}"
     )
+
+
+@writes(ChangedByOthers)
+def _changed_by_others(note: ChangedByOthers) -> str:
+    return (
+        f"{counted(note.count, 'change')} that this run did not make, by others while it measured: "
+        f"{_shown(note)}"
+    )
+
+
+def _shown(note: CleanupIncomplete | ChangedByOthers) -> str:
+    shown = "; ".join(map(_difference, note.differences))
+    rest = note.count - len(note.differences)
+    return f"{shown}; and {rest} more, see the ledger" if rest else shown
 
 
 def _difference(each: EnvironmentDifference) -> str:

@@ -93,6 +93,7 @@ _BOUNDS = (
 )
 _INFORMS = (
     of_runs.CleanupVerified,
+    of_runs.ChangedByOthers,
     of_runs.CleanupNotVerified,
     of_runs.WorkloadDecided,
     of_runs.AcceptedNotFound,
