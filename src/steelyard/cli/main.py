@@ -127,7 +127,11 @@ COMMANDS = {
         "doctor.command:doctor",
         "Check whether this machine can measure, and name what would disturb it.",
         _MACHINE,
-        ("steelyard doctor --margin 2%", "steelyard doctor --study my-study"),
+        (
+            "steelyard doctor --margin 2%",
+            "steelyard doctor --study my-study",
+            "steelyard doctor --fix",
+        ),
         "cli.doctor.examination",
     ),
     "trace": Entry(

@@ -69,7 +69,7 @@ def _restored(run: Run, machines: Machines | None, *, alone: bool) -> ExitCode:
             return ExitCode.DONE
         refuse_foreign_run(run.path)
         with Ledger(run.ledger_path) as ledger:
-            return _told(restore_all(UndoLog(ledger), machines.open, RunFolders(run.path)))
+            return told(restore_all(UndoLog(ledger), machines.open, RunFolders(run.path)))
     except RecordError as error:
         if alone:
             raise
@@ -77,7 +77,8 @@ def _restored(run: Run, machines: Machines | None, *, alone: bool) -> ExitCode:
         return ExitCode.OPERATOR
 
 
-def _told(restored: Restored) -> ExitCode:
+def told(restored: Restored) -> ExitCode:
+    """Prints what was undone and what was not."""
     for undo in restored.undone:
         say(f"done on {undo.host}: {undo.inverse}")
     for left in restored.left:

@@ -41,6 +41,7 @@ class Machine:
 
     name: str = "local"
     boot_id: str | None = "boot-1"
+    network: str | None = None
     files: dict[str, str] = field(default_factory=lambda: {MOUNT_TABLE: ""})
     tools: dict[str, Tool] = field(default_factory=dict)
     changes: list[tuple[Any, ...]] = field(default_factory=list)

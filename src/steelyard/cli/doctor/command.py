@@ -42,10 +42,18 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
         list[str] | None,
         typer.Option("--set", help="A setting of the platform as KEY=VALUE; may be repeated."),
     ] = None,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Change what a setting changes safely (governor, huge pages, sysctls)."
+        ),
+    ] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo all that --fix changed.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all checks as JSON.")] = False,
 ) -> int:
     """Check whether this machine can measure, and name what would disturb it."""
     from steelyard.cli.doctor.examination import checked, existing, printed
+    from steelyard.cli.doctor.fixing import fixed, undone
     from steelyard.cli.doctor.platform import examine
     from steelyard.cli.doctor.preflight import preflight_checks
     from steelyard.cli.doctor.resolution import read_margin
@@ -53,12 +61,18 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
 
     if platform_name is not None:
         return examine(platform_name, [*(settings or ()), *([f"image={image}"] if image else ())])
+    if undo:
+        if fix:
+            raise typer.BadParameter("--fix and --undo exclude each other")
+        return undone()
     if variant is not None and study is None:
         raise typer.BadParameter("--variant belongs to --study PATH")
     if settings or image:
         raise typer.BadParameter("--set and --image belong to --platform NAME")
     ratio = None if margin is None else read_margin(margin)
     read = None if study is None else read_runnable_study(study, variant=variant)
+    if fix:
+        fixed(checked(results, None, read))
     checks = checked(results, ratio, read)
     if read is not None and study is not None:
         checks += preflight_checks(read, study, variant, existing(results.absolute()))

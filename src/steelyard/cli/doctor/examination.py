@@ -47,10 +47,11 @@ def printed(checks: Sequence[Check], *, as_json: bool) -> None:
         say(f"{MARKS[check.grade]}  {where}{check.name}: {check.seen}")
         if check.advice and check.grade != "good":
             remedy = f"; {check.remedy}" if check.remedy else ""
+            remedy += ", or `steelyard doctor --fix`" if check.fix else ""
             say(f"        {check.advice}{remedy}")
 
 
-def _document(check: Check) -> dict[str, str | None]:
+def _document(check: Check) -> dict[str, str | dict[str, str] | None]:
     found = asdict(check)
     return {
         "machine": found["machine"],
@@ -59,6 +60,7 @@ def _document(check: Check) -> dict[str, str | None]:
         "value": found["seen"],
         "reason": None if check.grade == "good" else found["advice"],
         "remedy": None if check.grade == "good" else found["remedy"],
+        "fix": None if check.fix is None else dict([check.fix]),
     }
 
 

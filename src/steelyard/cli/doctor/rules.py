@@ -23,7 +23,8 @@ Grade = Literal["good", "note", "bad"]
 class Check:
     """One thing looked at; ``advice`` says what it does to a measurement unless it is good.
 
-    ``remedy`` is a command, or what else to do; ``machine`` the one that was looked at.
+    ``remedy`` is a command, or what else to do; ``fix`` the setting and its level that ``--fix``
+    applies; ``machine`` the one that was looked at.
     """
 
     name: str
@@ -32,11 +33,16 @@ class Check:
     advice: str | None = None
     remedy: str | None = None
     machine: str = "local"
+    fix: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
 class Rule:
-    """``untold`` is what is said where the machine does not tell; without it nothing is."""
+    """``untold`` is what is said where the machine does not tell; without it nothing is.
+
+    ``level`` is the value of ``setting`` that is as it should be, where a setting changes it that
+    does no harm and is reverted as easily; a fact ``sysctl.NAME`` is that setting itself.
+    """
 
     name: str
     fact: str
@@ -45,6 +51,8 @@ class Rule:
     remedy: str | None = None
     untold: str | None = None
     show: Callable[[str], str] = str
+    level: str | None = None
+    setting: str | None = None
 
     def check(self, facts: Facts) -> Check | None:
         """The verdict on a machine with these facts; ``None`` where there is nothing to say."""
@@ -53,7 +61,10 @@ class Rule:
             seen = self.untold
             return None if seen is None else Check(self.name, "note", "not told", seen)
         grade: Grade = "good" if self.kept(told) else "note"
-        return Check(self.name, grade, self.show(told), self.reason, self.remedy)
+        fix = None
+        if grade != "good" and self.level is not None:
+            fix = (self.setting or self.fact, self.level)
+        return Check(self.name, grade, self.show(told), self.reason, self.remedy, fix=fix)
 
 
 def rule_checks(facts: Facts) -> Iterator[Check]:
@@ -134,6 +145,8 @@ RULES: tuple[Rule, ...] = (
         "it changes the clock with the load; `performance` makes trials alike",
         "in the study: `settings: {governor: performance}`",
         untold="a guest cannot see it; look on the host",
+        level="performance",
+        setting="governor",
     ),
     Rule(
         "turbo",
@@ -169,6 +182,7 @@ RULES: tuple[Rule, ...] = (
         _one_of("0"),
         "the kernel moves pages between nodes while a trial runs",
         "sysctl kernel.numa_balancing=0",
+        level="0",
     ),
     Rule(
         "ASLR",
@@ -176,6 +190,7 @@ RULES: tuple[Rule, ...] = (
         _one_of("2"),
         "every start has the same addresses: what they cost by chance looks like the system",
         "sysctl kernel.randomize_va_space=2",
+        level="2",
     ),
     Rule(
         "swap",
@@ -191,6 +206,8 @@ RULES: tuple[Rule, ...] = (
         _one_of("madvise", "never"),
         "whether a process gets them depends on how memory was used before it",
         "in the study: `settings: {thp: madvise}`",
+        level="madvise",
+        setting="thp",
     ),
     Rule(
         "clock source",
@@ -242,6 +259,7 @@ RULES: tuple[Rule, ...] = (
         lambda told: _ports(told) >= 20_000,
         "loads that connect for each operation run out of ports within a minute",
         "sysctl net.ipv4.ip_local_port_range='1024 65535'",
+        level="1024 65535",
         show=lambda told: f"{_ports(told):,}",
     ),
     Rule(
@@ -250,6 +268,7 @@ RULES: tuple[Rule, ...] = (
         _at_least(1024),
         "connections beyond it wait a second and more, whatever a service asks for",
         "sysctl net.core.somaxconn=4096",
+        level="4096",
     ),
     Rule(
         "queue of half-open connections",
@@ -257,6 +276,7 @@ RULES: tuple[Rule, ...] = (
         _at_least(1024),
         "connections beyond it wait a second and more",
         "sysctl net.ipv4.tcp_max_syn_backlog=4096",
+        level="4096",
     ),
     Rule(
         "receive buffer of TCP",
@@ -264,6 +284,7 @@ RULES: tuple[Rule, ...] = (
         _last_at_least(4 * _MIB),
         "streams over long distances are cut to it",
         "sysctl net.ipv4.tcp_rmem='4096 131072 6291456'",
+        level="4096 131072 6291456",
     ),
     Rule(
         "send buffer of TCP",
@@ -271,6 +292,7 @@ RULES: tuple[Rule, ...] = (
         _last_at_least(4 * _MIB),
         "streams over long distances are cut to it",
         "sysctl net.ipv4.tcp_wmem='4096 16384 4194304'",
+        level="4096 16384 4194304",
     ),
     Rule(
         "accelerator",
