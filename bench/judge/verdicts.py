@@ -14,7 +14,7 @@ import numpy as np
 from bench.judge.table import Row, Times, in_turn
 
 from steelyard.inference.confidence import Interval, Rejections, fixed_grid
-from steelyard.inference.exact import OneSided, first_crossings, pool_of
+from steelyard.inference.exact import pool_of
 from steelyard.inference.randomisation import PATHS, big_stick, draw
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import Decision, Memory
@@ -88,7 +88,7 @@ def _interval(streams: list[Stream]) -> Row:
             side = Rejections(streams[turn])
             for one in (side, side.mirrored):
                 _each_alone(one, rate)
-            found = Inference(side, None).sizes(MARGIN_LOG, [rate], 0.012)
+            found = Inference(side).sizes(MARGIN_LOG, [rate], 0.012)
             ends["alone"] += [each.present for each in found]
 
     times = in_turn([shared, alone], min(REPEATS, 3))
@@ -99,11 +99,8 @@ def _interval(streams: list[Stream]) -> Row:
 
 def _each_alone(side: Rejections, rate: float) -> None:
     """The whole grid, ratio by ratio."""
-    stream = side.stream
-    for shift in fixed_grid(MARGIN_LOG).tolist():
-        residuals = (stream.values - shift * stream.other)[None, :]
-        (look,) = first_crossings(residuals, stream.pool, [OneSided(0, 1, rate)], stream.horizon)
-        side.add((shift, rate), look)
+    for shift in fixed_grid(MARGIN_LOG):
+        side.looks(np.array([shift]), rate)
 
 
 def _trials(visits: int, repeats: int, goal_s: float) -> Row:

@@ -19,8 +19,9 @@ from tests.calibration.noises import Values
 from steelyard.inference import exact, sequential, spending
 from steelyard.inference.confidence import Rejections
 from steelyard.inference.exact import OneSided
-from steelyard.inference.sequential import VerdictWord
-from steelyard.inference.stream import Stream
+from steelyard.inference.ratio_tests import Inference
+from steelyard.inference.sequential import Memory, VerdictWord
+from steelyard.inference.stream import Order, Stream
 
 MARGIN = math.log1p(0.02)
 _TESTS = ("up", "down", "above_low", "below_high")
@@ -66,6 +67,9 @@ class _Bench(NamedTuple):
     canary: Values | None
 
 
+_Asked = tuple[Stream, float, Memory]
+
+
 def judged(
     batch: Batch,
     horizon: int,
@@ -85,7 +89,7 @@ def judged(
     asked_of = ("up", "down") if beyond_decision else _TESTS
     tests = [_tests(index, alpha, batch.simulated.shape[1] + 1, asked_of) for index in range(count)]
     outcomes = [Outcome() for _ in range(count)]
-    open_ones = list(range(count))
+    open_ones, memory = list(range(count)), Memory()
     for look in range(spending.FIRST_LOOK, batch.values.shape[1] + 1):
         still = [tests[i] for i in open_ones]
         _one_look(look, still, bench)
@@ -94,7 +98,7 @@ def judged(
             asked = not beyond_decision and outcomes[index].at is None
             if asked and _allowed(tests[index], look):
                 stream = _stream(batch, index, look, horizon)
-                _decide(outcomes[index], tests[index], look, (stream, alpha), at_the_bounds)
+                _decide(outcomes[index], tests[index], look, (stream, alpha, memory), at_the_bounds)
         if not beyond_decision:
             open_ones = [i for i in open_ones if outcomes[i].at is None]
     for index, outcome in enumerate(outcomes):
@@ -190,11 +194,11 @@ def _decide(
     outcome: Outcome,
     tests: _Tests,
     look: int,
-    asked: tuple[Stream, float],
+    asked: _Asked,
     at_the_bounds: frozenset[VerdictWord],
 ) -> None:
-    stream, alpha = asked
-    side = Rejections(stream)
+    stream, alpha, memory = asked
+    side = Inference.of(stream, memory).side
     words = tuple(
         word
         for word in _allowed(tests, look)
@@ -208,4 +212,5 @@ def _stream(batch: Batch, index: int, look: int, horizon: int) -> Stream:
     signs = batch.signs[:look, index]
     pool = exact.pool_of(signs, batch.simulated[:look])
     canary = None if batch.canary is None else batch.canary[index, :look]
-    return Stream(batch.values[index, :look], signs > 0, pool, horizon, covariate=canary)
+    order = Order("batch", tuple(range(look)), tuple(signs > 0))
+    return Stream(batch.values[index, :look], signs > 0, pool, horizon, order, covariate=canary)

@@ -20,9 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steelyard.inference import welch
-from steelyard.inference.exact import OneSided, first_crossings
 from steelyard.inference.robust import Floats
+from steelyard.inference.running import Point, RunningTests
 from steelyard.inference.stream import Stream
 
 _FINE_STEPS = 40
@@ -82,22 +81,28 @@ class Size(NamedTuple):
 
 
 class Rejections:
-    """The upward tests of one stream that were made so far: none is made twice."""
+    """The upward tests of one stream. ``running`` keeps those that were made of it so far."""
 
-    def __init__(self, stream: Stream) -> None:
-        self.stream = stream
-        self._looks: dict[tuple[float, float], int | None] = {}
-        self._lows: dict[float, Floats] = {}
+    def __init__(self, stream: Stream, running: RunningTests | None = None) -> None:
+        self.visits = self.stream = stream
+        self.running = running or RunningTests(stream)
+        self.sign = 1
 
     @cached_property
     def mirrored(self) -> Rejections:
         """The downward tests, as the upward tests of the mirrored stream."""
-        return Rejections(self.stream.mirrored())
+        other_side = Rejections(self.visits, self.running)
+        other_side.stream, other_side.sign = self.stream.mirrored(), -self.sign
+        return other_side
 
     def looks(self, shifts: Floats, alpha: float) -> Looks:
         """The look at which the re-randomisation test of each ratio crossed."""
         run_together([Asked(self, shifts, alpha)])
-        return [self._looks[shift, alpha] for shift in shifts.tolist()]
+        return [self.running.look(point, self.visits) for point in self.points(shifts, alpha)]
+
+    def points(self, shifts: Floats, alpha: float) -> list[Point]:
+        """The tests of these ratios."""
+        return [Point(self.sign, shift, alpha) for shift in shifts.tolist()]
 
     def below(self, alpha: float) -> Floats:
         """The ratio below which Welch's test has rejected all by each look; never falling."""
@@ -105,26 +110,18 @@ class Rejections:
 
     def lows(self, alpha: float) -> Floats:
         """The ratio below which Welch's test rejects all at each look by itself."""
-        if alpha not in self._lows:
-            stream = self.stream
-            self._lows[alpha] = welch.lows(
-                stream.values,
-                stream.other,
-                stream.horizon,
-                alpha,
-                once=stream.once,
-                covariate=stream.covariate,
-            )
-        return self._lows[alpha]
+        return np.array(self.running.lows(self.sign, alpha, self.visits, self._every_look))
 
-    def unknown(self, shifts: Floats, alpha: float) -> list[tuple[float, float]]:
-        """Those of the ratios, each with the rate, that were not tested yet."""
-        points = ((shift, alpha) for shift in shifts.tolist())
-        return [point for point in points if point not in self._looks]
+    def look_above(self, bound: float, alpha: float) -> int | None:
+        """The first look at which Welch's test rejects all ratios up to ``bound``."""
+        for count in range(1, self._every_look + 1):
+            if self.running.lows(self.sign, alpha, self.visits, count)[-1] > bound:
+                return self.stream.first_look + count - 1
+        return None
 
-    def add(self, point: tuple[float, float], look: int | None) -> None:
-        """What the test of a ratio has found."""
-        self._looks[point] = look
+    @property
+    def _every_look(self) -> int:
+        return max(len(self.visits.values) - self.visits.first_look + 1, 0)
 
 
 class Asked(NamedTuple):
@@ -140,44 +137,14 @@ Search = Generator[Asked, Looks, float | None]
 
 
 def run_together(asked: Sequence[Asked]) -> None:
-    """Make all tests that are asked for and were not made yet, in one pass over the looks.
+    """Make all tests that are asked for and were not made yet.
 
-    All sides are of one stream and its mirror, which have the same pool. One pass weighs all
-    ratios of a look together, which costs far less than one after the other.
+    All sides are of one stream and its mirror.
     """
-    wanted: dict[int, tuple[Rejections, dict[tuple[float, float], None]]] = {}
-    for side, shifts, alpha in asked:
-        points = wanted.setdefault(id(side), (side, {}))[1]
-        points |= dict.fromkeys(side.unknown(shifts, alpha))
-    _test([(side, list(points)) for side, points in wanted.values() if points])
-
-
-def _test(wanted: Sequence[tuple[Rejections, list[tuple[float, float]]]]) -> None:
-    residuals: list[Floats] = []
-    tests: list[OneSided] = []
-    for side, points in wanted:
-        shifts = list(dict.fromkeys(shift for shift, _ in points))
-        before = sum(map(len, residuals))
-        rows = {shift: before + row for row, shift in enumerate(shifts)}
-        stream = side.stream
-        residuals.append(stream.values - np.multiply.outer(np.array(shifts), stream.other))
-        tests += [OneSided(rows[shift], 1, rate) for shift, rate in points]
-    if not tests:
-        return
-    stream = wanted[0][0].stream
-    looks = iter(
-        first_crossings(
-            np.concatenate(residuals),
-            stream.pool,
-            tests,
-            stream.horizon,
-            once=stream.once,
-            covariate=stream.covariate,
-        )
-    )
-    for side, points in wanted:
-        for point in points:
-            side.add(point, next(looks))
+    if asked:
+        first = asked[0].side
+        points = [p for side, shifts, alpha in asked for p in side.points(shifts, alpha)]
+        first.running.make(points, first.visits)
 
 
 def fixed_grid(margin_log: float) -> Floats:

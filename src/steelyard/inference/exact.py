@@ -31,6 +31,7 @@ _PRODUCT_ROWS = 96
 _MOST_LOOKS = 24
 _FLOAT32_WHOLE = 2**24
 _HALF = 2**8
+_NO_PATHS = np.empty(0, dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,10 @@ class SequentialTests:
     def crossed(self) -> list[int | None]:
         """For each test the look at which it crossed, ``None`` while it has not."""
         return [test.crossed_at for test in self._tests]
+
+    def crossed_at(self, index: int) -> int | None:
+        """That of one test."""
+        return self._tests[index].crossed_at
 
     def advance(
         self,
@@ -195,6 +200,7 @@ class _Test:
         self._alive[crossing] = False
         if not self._alive[0]:
             self.crossed_at = look
+            self._alive = _NO_PATHS
 
     def _above_boundary(self, signed: Pool, allowed: int, tail: float) -> npt.NDArray[np.intp]:
         candidates = (signed > tail).nonzero()[0]

@@ -17,17 +17,14 @@ from steelyard.inference.stream import Stream
 
 @dataclass(frozen=True)
 class Inference:
-    """One comparison under test.
-
-    ``memory`` keeps the tests of the first visits, for who judges again after every visit.
-    """
+    """One comparison under test."""
 
     side: Rejections
-    memory: Memory | None
 
     @classmethod
     def of(cls, stream: Stream, memory: Memory | None = None) -> Inference:
-        return cls(Rejections(stream), memory)
+        """``memory`` keeps the tests, for who judges more or fewer of the same visits as well."""
+        return cls(Rejections(stream, None if memory is None else memory.of(stream)))
 
     @property
     def stream(self) -> Stream:
@@ -37,7 +34,7 @@ class Inference:
     @property
     def mirrored(self) -> Inference:
         """The same with good and bad swapped: what is asked of low ends is then of high ends."""
-        return Inference(self.side.mirrored, self.memory)
+        return Inference(self.side.mirrored)
 
     def estimate(self) -> Estimate | None:
         """The size of the effect; ``None`` without visits of both systems."""
@@ -48,7 +45,7 @@ class Inference:
 
     def decide(self, margin_log: float, alpha: float) -> Decision:
         """Faster, slower, equivalent, or nothing yet."""
-        return sequential.decide(self.side, margin_log, alpha, self.memory)
+        return sequential.decide(self.side, margin_log, alpha)
 
     def excluded(self, bound: float, margin_log: float, alpha: float) -> int | None:
         """The look by which every ratio up to ``bound`` was rejected; ``None`` if not yet."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from steelyard.inference.confidence import Asked, Rejections, fixed_grid, run_together
-from steelyard.inference.exact import OneSided, SequentialTests
+from steelyard.inference.exact import SequentialTests
 from steelyard.inference.robust import Floats
+from steelyard.inference.running import RunningTests
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.stream import Stream
 
@@ -50,81 +50,48 @@ _FIRST_VISITS = 32
 DECISIVE = (VerdictWord.FASTER, VerdictWord.SLOWER, VerdictWord.EQUIVALENT)
 
 
-@dataclass(frozen=True)
-class _State:
-    """The four tests at 0 and at the margins after some visits, and what they decided."""
-
-    tests: SequentialTests
-    decision: Decision
-
-
 class Memory:
-    """The tests of the first visits of comparisons: a function of these visits alone.
+    """The tests of comparisons: a function of their visits alone.
 
-    Made and passed by who judges the same study again after every visit; then one look is made,
-    not all of them again. Decisions are the same without it.
+    Made and passed by who judges the same study again after every visit, or as it stood at earlier
+    visits; then one look is made, not all of them again. Decisions are the same without it.
     """
 
     def __init__(self, most: int = 256) -> None:
         self._most = most
-        self._states: OrderedDict[Hashable, _State] = OrderedDict()
+        self._running: OrderedDict[Hashable, RunningTests] = OrderedDict()
 
-    def recall(self, stream: Stream, margin_log: float, alpha: float) -> _State | None:
-        """The state after the longest beginning of the stream that is known."""
-        if stream.order is None:
-            return None
-        for visits in range(len(stream.values), FIRST_LOOK - 1, -1):
-            found = self._states.get((stream.key(visits), margin_log, alpha))
-            if found is not None:
-                return found
-        return None
-
-    def keep(self, state: _State, stream: Stream, margin_log: float, alpha: float) -> None:
-        """The state after all visits of the stream."""
-        if stream.order is None:
-            return
-        self._states[stream.key(len(stream.values)), margin_log, alpha] = state
-        while len(self._states) > self._most:
-            self._states.popitem(last=False)
+    def of(self, stream: Stream) -> RunningTests:
+        """What was tested of a longer or shorter series of the same visits; nothing if unknown."""
+        key = stream.key(FIRST_LOOK)
+        if key is None or stream.once or len(stream.values) < FIRST_LOOK:
+            return RunningTests(stream)
+        running = self._running.get(key)
+        if running is None or not running.follow(stream):
+            running = self._running[key] = RunningTests(stream)
+        self._running.move_to_end(key)
+        while len(self._running) > self._most:
+            self._running.popitem(last=False)
+        return running
 
 
-def decide(
-    side: Rejections, margin_log: float, alpha: float, memory: Memory | None = None
-) -> Decision:
+def decide(side: Rejections, margin_log: float, alpha: float) -> Decision:
     """Faster, slower or equivalent, judged by the same ratios as the interval.
 
     Faster: upward tests of alpha/2 have rejected every ratio of the fixed grid up to 0. Slower:
     downward tests of alpha/2 every one from 0 on. Equivalent: upward tests of alpha all up to
     -margin, and downward tests of alpha all from +margin on. The tests at 0 and at the margins
-    are made first; the grid is tested only for what these allow.
+    are made first, as many looks as a decision needs; the grid is tested only for what these allow.
     """
-    stream = side.stream
-    known = None if memory is None else memory.recall(stream, margin_log, alpha)
-    state = known or _State(_tests_at_the_bounds(stream, alpha), UNDECIDED)
-    if not state.decision.words:
-        state = _advanced(state, side, margin_log, alpha)
-        if memory is not None:
-            memory.keep(state, stream, margin_log, alpha)
-    return state.decision
-
-
-def _tests_at_the_bounds(stream: Stream, alpha: float) -> SequentialTests:
-    tests = (
-        OneSided(0, 1, alpha / 2),
-        OneSided(0, -1, alpha / 2),
-        OneSided(1, 1, alpha),
-        OneSided(2, -1, alpha),
-    )
-    return SequentialTests(tests, stream.pool.shape[1])
-
-
-def _advanced(known: _State, side: Rejections, margin_log: float, alpha: float) -> _State:
-    """The tests after all visits, or after as many as a decision needed."""
-    tests, stream = deepcopy(known.tests), side.stream
+    stream, visits = side.stream, len(side.stream.values)
+    tests = side.running.at_bounds(side.sign, margin_log, alpha)
     shifts = np.array([0.0, -margin_log, margin_log])
     residuals = stream.values - np.multiply.outer(shifts, stream.other)
-    visits, decision = len(stream.values), UNDECIDED
-    while tests.looked < visits and not (decision.at and decision.at <= tests.looked):
+    while True:
+        words = _at_the_bounds(tests)
+        decision = _first_of({word: _on_the_grid(word, side, margin_log, alpha) for word in words})
+        if tests.looked >= visits or (decision.at and decision.at <= tests.looked):
+            return decision
         known_visits = visits if stream.once else min(visits, max(_FIRST_VISITS, 2 * tests.looked))
         tests.advance(
             residuals[:, :known_visits],
@@ -133,9 +100,6 @@ def _advanced(known: _State, side: Rejections, margin_log: float, alpha: float) 
             once=stream.once,
             covariate=stream.covariate,
         )
-        words = _at_the_bounds(tests)
-        decision = _first_of({word: _on_the_grid(word, side, margin_log, alpha) for word in words})
-    return _State(tests, decision)
 
 
 def _first_of(held: dict[VerdictWord, int | None]) -> Decision:
@@ -184,16 +148,10 @@ def excluded(side: Rejections, bound: float, margin_log: float, alpha: float) ->
 
 def _all_rejected(sides: Sequence[Rejections], shifts: Floats, alpha: float) -> int | None:
     """The look by which both tests had rejected all of the ratios, on every side."""
-    looks = [look_above(each.below(alpha), each.stream, float(shifts.max())) for each in sides]
+    looks = [each.look_above(float(shifts.max()), alpha) for each in sides]
     if None not in looks:
         run_together([Asked(each, shifts, alpha) for each in sides])
         for each in sides:
             looks += each.looks(shifts, alpha)
     known = [look for look in looks if look is not None]
     return max(known) if len(known) == len(looks) else None
-
-
-def look_above(below: Floats, stream: Stream, bound: float) -> int | None:
-    """The first look after which all ratios up to ``bound`` are rejected, of what is each time."""
-    beyond = np.flatnonzero(below > bound)
-    return stream.first_look + int(beyond[0]) if len(beyond) else None

@@ -9,7 +9,6 @@ only when both tests reject it, so that neither the noise nor the spreads can br
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from steelyard.inference.distributions import t_bound
 from steelyard.inference.normal_boundary import levels
 from steelyard.inference.robust import Floats, Mask, mad_sd
 from steelyard.inference.spending import FIRST_LOOK
+from steelyard.inference.stream import Stream
 from steelyard.inference.weights import last_in_rank
 
 _CLIP_FROM = 12
@@ -37,46 +37,30 @@ class Contrast(NamedTuple):
     freedom: float
 
 
-def lows(
-    values: Floats,
-    other: Mask,
-    horizon: int,
-    alpha: float,
-    *,
-    once: bool = False,
-    covariate: Floats | None = None,
-) -> Floats:
-    """The ratio below which all are rejected at each look from the 8th visit; -inf if none.
+def low(visits: Stream, place: int, sign: int, alpha: float) -> float:
+    """The ratio below which all are rejected at one look; -inf if none.
 
-    Shape (looks,), each of its own look: what an earlier one has rejected is not kept. Beyond twice
-    the ``horizon`` nothing is left to spend. ``once``: one look, after the last visit, may spend
-    all.
+    ``place`` is that of the look among all. What an earlier one has rejected is not kept. Beyond
+    twice the horizon nothing is left to spend. Where visits are judged ``once``, the only look may
+    spend all. ``sign`` -1: of the mirrored visits.
     """
-    last = len(values)
-    if once:
-        at_the_end = contrast(values, other, slow=False, covariate=covariate)
-        return _lows([at_the_end], np.array([alpha]))
-    asked = levels(horizon, alpha, extended=last > horizon)[: max(last + 1 - FIRST_LOOK, 0)]
-    found = np.full(last + 1 - FIRST_LOOK, -math.inf)
-    contrasts = [
-        contrast(values[:look], other[:look], covariate=_first(covariate, look))
-        for look in range(FIRST_LOOK, FIRST_LOOK + len(asked))
-    ]
-    found[: len(asked)] = _lows(contrasts, asked)
-    return found
+    look = visits.first_look + place
+    level = alpha if visits.once else _level(look, visits.horizon, alpha)
+    found = contrast(
+        sign * visits.values[:look],
+        visits.other[:look],
+        slow=not visits.once,
+        covariate=None if visits.covariate is None else visits.covariate[:look],
+    )
+    if found is None or level <= 0:
+        return -math.inf
+    return found.difference_log - float(t_bound(level, found.freedom)) * found.standard_error_log
 
 
-def _first(covariate: Floats | None, visits: int) -> Floats | None:
-    return None if covariate is None else covariate[:visits]
-
-
-def _lows(contrasts: Sequence[Contrast | None], asked: Floats) -> Floats:
-    """The low end of each contrast at the level asked of it; -inf where there is none."""
-    found = np.full(len(contrasts), -math.inf)
-    known = [i for i, each in enumerate(contrasts) if each is not None and asked[i] > 0]
-    difference, error, freedom = np.array([contrasts[i] for i in known]).reshape(-1, 3).T
-    found[known] = difference - t_bound(asked[known], freedom) * error
-    return found
+def _level(look: int, horizon: int, alpha: float) -> float:
+    """What is asked at a look; 0 beyond those that may spend."""
+    asked = levels(horizon, alpha, extended=look > horizon)
+    return float(asked[look - FIRST_LOOK]) if look - FIRST_LOOK < len(asked) else 0.0
 
 
 def contrast(

@@ -8,19 +8,25 @@ import numpy as np
 import pytest
 from scipy.stats import norm, ttest_ind
 
+from steelyard.inference.confidence import Rejections
 from steelyard.inference.exact import pool_of
 from steelyard.inference.normal_boundary import levels
 from steelyard.inference.randomisation import big_stick
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.spending import spent_by_second
 from steelyard.inference.stream import Stream
-from steelyard.inference.welch import contrast, lows
+from steelyard.inference.welch import contrast
 
 
 def arms(visits: int, spread: float = 1.0, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
     other = big_stick(1, visits, random)[:, 0] > 0
     return random.normal(0, 0.02, visits) * np.where(other, spread, 1.0), other
+
+
+def lows(values: np.ndarray, other: np.ndarray) -> np.ndarray:
+    pool = np.zeros((len(values), 1), dtype=np.float32)
+    return Rejections(Stream(values, other, pool, 96)).lows(0.025)
 
 
 @pytest.mark.parametrize("spread", [1.0, 4.0])
@@ -80,10 +86,10 @@ def test_with_one_visit_of_an_arm_nothing_is_known() -> None:
 
 def test_a_low_end_is_of_its_own_look() -> None:
     values, other = arms(60, 2.0)
-    found = lows(values, other, 96, 0.025)
+    found = lows(values, other)
     assert len(found) == 53
     assert (np.diff(found) < 0).any()
-    assert (lows(values[:40], other[:40], 96, 0.025) == found[:33]).all()
+    assert (lows(values[:40], other[:40]) == found[:33]).all()
 
 
 def test_the_first_level_is_what_may_be_spent_and_all_looks_spend_no_more() -> None:
@@ -114,5 +120,5 @@ def test_the_interval_is_the_wider_of_both_tests() -> None:
     [((low, high), _)] = Inference.of(stream).sizes(0.0198, [0.025], 0.0)
     assert low is not None
     assert high is not None
-    assert low <= lows(values, other, 96, 0.025)[-1]
-    assert high >= -lows(-values, other, 96, 0.025)[-1]
+    assert low <= lows(values, other)[-1]
+    assert high >= -lows(-values, other)[-1]

@@ -59,7 +59,7 @@ class Readings:
         control: Control | None = None,
     ) -> None:
         self.plan = plan
-        self._memory = memory
+        self._memory = memory or Memory()
         self.paths = paths
         self._reference_kernel = reference_kernel
         self._kernel_parts = measured_before(records) if reference_kernel else {}
