@@ -72,9 +72,30 @@ def _placed(files: Sequence[ResultFile], names: Sequence[str], kind: Kind) -> It
             yield _Placed(name, 1, result.conditions, result.trials)
         return
     several = any(len(file.results) > 1 for file in files)
+    if (named := _named(files)) is not None and (set(names) <= named or len(files) < 2):
+        _refuse_unknown(files[0], names, named)
+        for number, file in enumerate(files, 1):
+            for result in file.results:
+                if result.system is not None and result.system in names:
+                    conditions = _conditions(result, kind, several=several)
+                    yield _Placed(result.system, number, conditions, result.trials)
+        return
     for number, (file, system) in enumerate(zip(files, _systems(files, names), strict=True), 1):
         for result in file.results:
             yield _Placed(system, number, _conditions(result, kind, several=several), result.trials)
+
+
+def _named(files: Sequence[ResultFile]) -> set[str] | None:
+    """The systems that the files themselves name, if they do."""
+    found = {result.system for file in files for result in file.results}
+    return None if None in found else {name for name in found if name is not None}
+
+
+def _refuse_unknown(file: ResultFile, names: Sequence[str], named: set[str]) -> None:
+    for name in names:
+        if name not in named:
+            shown = ", ".join(f"`{each}`" for each in sorted(named))
+            raise _wrong(file, f"has nothing of `{name}`", f"it holds the systems {shown}")
 
 
 def _conditions(result: Result, kind: Kind, *, several: bool) -> dict[str, Level]:

@@ -56,34 +56,33 @@ def _parsed(text: str, path: Path, why: str, line: int) -> object:
 
 
 def _csv(text: str, path: Path, kind_name: str, kind: Kind) -> object:
-    """Its rows below the header, by the names that stand there."""
-    form = kind.csv
-    rows = list(rows_of(text))
-    at = _header(rows, form)
-    if at is None:
+    """Its rows below each header, by the names that stand there."""
+    form, rows = kind.csv, list(rows_of(text))
+    if form.header and not any(row[0].text == form.header for row in rows):
         raise wrong(path, 1, f"has no header of {kind_name}", f"it is made by `{kind.made}`")
-    keys = [re.sub(form.strips, "", field.text) for field in rows[at]]
-    twice = next((key for i, key in enumerate(keys) if key in keys[:i]), None)
+    return [*_records(rows, path, form)]
+
+
+def _records(rows: list[list[Field]], path: Path, form: CsvForm) -> Iterator[Mapping[str, str]]:
+    keys: list[str] = []
+    for number, row in enumerate(rows):
+        if (row[0].text == form.header) if form.header else number == 0:
+            keys = _keys(row, path, form)
+        elif form.until is not None and re.search(form.until, row[0].text):
+            keys = []
+        elif keys:
+            if len(row) != len(keys) or any(field.open_quote for field in row):
+                message = f"{len(row)} fields where the header has {len(keys)}"
+                raise wrong(path, row[0].line, message, "was it cut? give the whole file")
+            yield dict(zip(keys, [field.text for field in row], strict=True))
+
+
+def _keys(row: list[Field], path: Path, form: CsvForm) -> list[str]:
+    keys = [re.sub(form.strips, "", field.text) for field in row]
+    twice = next((key for at, key in enumerate(keys) if key in keys[:at]), None)
     if twice is not None:
-        raise wrong(path, rows[at][0].line, f"has two columns `{twice}`", "name each once")
-    return [*_records(rows[at + 1 :], keys, path, form)]
-
-
-def _header(rows: list[list[Field]], form: CsvForm) -> int | None:
-    starts = [i for i, row in enumerate(rows) if form.header in ("", row[0].text)]
-    return starts[0] if starts else None
-
-
-def _records(
-    rows: list[list[Field]], keys: list[str], path: Path, form: CsvForm
-) -> Iterator[Mapping[str, str]]:
-    for row in rows:
-        if form.until is not None and re.search(form.until, row[0].text):
-            return
-        if len(row) != len(keys) or any(field.open_quote for field in row):
-            message = f"{len(row)} fields where the header has {len(keys)}"
-            raise wrong(path, row[0].line, message, "was it cut? give the whole file")
-        yield dict(zip(keys, [field.text for field in row], strict=True))
+        raise wrong(path, row[0].line, f"has two columns `{twice}`", "name each once")
+    return keys
 
 
 def _xml(text: str, path: Path, kind_name: str, _kind: Kind) -> object:

@@ -23,6 +23,8 @@ class ImportedMetric(Metric):
 
     unit_at: str | None = None
     """Where the unit that it is printed in lies, as a path within the row."""
+    separator: str | None = None
+    """What stands between numbers that are printed as one text."""
 
 
 class FileVersion(Look):
@@ -38,7 +40,7 @@ class CsvForm(Part):
     """Where the rows of a CSV stand, and what its columns are called."""
 
     header: str = ""
-    """The first cell of the header; without it, the first line is the header."""
+    """The first cell of each header; without it, the first line is the only header."""
     until: str | None = None
     """What the first cell of the line behind the rows matches; without it, they end the file."""
     strips: str = r"\A\Z"
@@ -64,6 +66,12 @@ class Rows(Part):
     """The lists of levels within a row, the last of which changes first."""
     matches: str | None = None
     """What the name must match; other rows are left out."""
+    within: str | None = None
+    """Rows within a row, each as its `each`, as the entries of a result."""
+    but: tuple[str, ...] = ()
+    """Columns that are not part of the name; with them, all others are."""
+    system: str | None = None
+    """Where the file itself says which system a row is of."""
     condition: str = "benchmark"
     """What the rows are, as a condition."""
     systems: bool = False

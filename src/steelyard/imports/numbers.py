@@ -50,6 +50,8 @@ def _numbers(kind: Kind, metric: ImportedMetric, part: Printed) -> list[float]:
         if metric.absent is None:
             raise
         return [metric.absent]
+    if metric.separator is not None:
+        found = [Found(text) for one in found for text in one.text.split(metric.separator)]
     if metric.unit_at is not None:
         unit = _unit_at(part.documents[metric.source], metric.unit_at)
         found = [Found(one.text, unit) for one in found]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from steelyard.imports.kind import Kind, Rows
 from steelyard.imports.output import NotThereError, Printed
@@ -25,10 +26,16 @@ def printed(kind: Kind, text: str, document: object = None) -> Printed:
     return Printed(dict.fromkeys(sources, text), kind.tables, str, {}, documents)
 
 
-def parts_of(
-    kind: Kind, rows: Rows, text: str, document: object
-) -> Iterator[tuple[str | None, Printed]]:
-    """The rows of a file, by name; of one name several, as where a benchmark was repeated.
+class Part(NamedTuple):
+    """One row: its name, the system that it says it is of, and what it holds."""
+
+    name: str | None
+    system: str | None
+    printed: Printed
+
+
+def parts_of(kind: Kind, rows: Rows, text: str, document: object) -> Iterator[Part]:
+    """The rows of a file; of one name several, as where a benchmark was repeated.
 
     Raises:
         NotThereError: a row lacks what names it, or there are no rows at all.
@@ -46,7 +53,9 @@ def parts_of(
             grouped.setdefault(name, []).append(item)
         found = list(grouped.items())
     for name, item in found:
-        yield name, printed(kind, f"{item}\n") if isinstance(item, str) else printed(kind, "", item)
+        system = None if rows.system is None else _name(item, (rows.system,))
+        whole = printed(kind, f"{item}\n") if isinstance(item, str) else printed(kind, "", item)
+        yield Part(name, system, whole)
 
 
 def _lines(rows: Rows, text: str) -> Iterator[tuple[str | None, object]]:
@@ -61,12 +70,25 @@ def _items(rows: Rows, document: object) -> Iterator[tuple[str | None, object]]:
         items = values_at(document, rows.json_path or "*")
     except LookupError as error:
         raise NotThereError(f"nothing at `{rows.json_path}`: there is no `{error}`") from error
+    if rows.within is not None:
+        items = [inner for item in items for inner in _within(item, rows.within)]
     for item in items:
-        if not rows.by_key:
+        if rows.but and isinstance(item, dict):
+            yield _words({key: inner for key, inner in item.items() if key not in rows.but}), item
+        elif not rows.by_key:
             yield _name(item, rows.name), item
         elif isinstance(item, dict):
             for key, inner in item.items():
                 yield from _combinations(key, inner, rows)
+
+
+def _within(item: object, path: str) -> Iterator[object]:
+    """Each of the rows within a row, beside what the row says."""
+    outer = item if isinstance(item, dict) else {}
+    try:
+        yield from ({**outer, "each": inner} for inner in values_at(item, path))
+    except LookupError as error:
+        raise NotThereError(f"nothing at `{path}`: there is no `{error}`") from error
 
 
 def _combinations(name: str, item: object, rows: Rows) -> Iterator[tuple[str, object]]:

@@ -22,11 +22,15 @@ MOST_BYTES = 256 * 2**20
 
 @dataclass(frozen=True)
 class Result:
-    """One row of a file, or all of it: the numbers of each trial, in the order of the file."""
+    """One row of a file, or all of it: the numbers of each trial, in the order of the file.
+
+    ``system`` is that which the file itself names, if it does.
+    """
 
     name: str | None
     conditions: dict[str, Level]
     trials: tuple[Values, ...]
+    system: str | None = None
 
 
 @dataclass(frozen=True)
@@ -139,18 +143,19 @@ def _results(kind: Kind, text: str, document: object) -> Iterator[Result]:
     if kind.rows is None:
         yield Result(None, conditions, tuple(trials_of(kind, whole)))
         return
-    found: dict[str | None, list[Values]] = {}
-    for name, part in parts_of(kind, kind.rows, text, document):
+    found: dict[tuple[str | None, str | None], list[Values]] = {}
+    for name, system, part in parts_of(kind, kind.rows, text, document):
         if (reason := refused_reason(kind.refuses, part)) is not None:
             raise NotThereError(f"`{name}`: {reason}")
         try:
-            found.setdefault(name, []).extend(trials_of(kind, part))
+            found.setdefault((name, system), []).extend(trials_of(kind, part))
         except NotThereError as error:
             raise NotThereError(f"`{name}`: {error}") from error
     if not found:
         raise NotThereError("it holds no result")
-    for name, trials in found.items():
-        yield Result(name, conditions, tuple(trials if kind.each else [together(trials)]))
+    for (name, system), trials in found.items():
+        kept = tuple(trials if kind.each else [together(trials)])
+        yield Result(name, conditions, kept, system)
 
 
 def _level(text: str) -> Level:

@@ -171,6 +171,8 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
     "docs/guide/import-your-numbers.md": [
         ("{", text_file("times.json")),
         ("steelyard import hyperfine times.json", commands()),
+        ("system,clients,metric,unit,direction,value", text_file("trials.csv")),
+        ("steelyard import long-csv trials.csv", commands()),
     ],
     "docs/guide/judge-your-own-trials.md": [
         ("order,system,throughput", text_file("trials.csv")),

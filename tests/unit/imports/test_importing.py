@@ -98,6 +98,24 @@ def test_forks_are_trials_and_each_mode_has_its_number(tmp_path: Path) -> None:
     assert all(cell.values for cell in own.cells)
 
 
+def test_systems_that_the_file_names_need_no_other_file(tmp_path: Path) -> None:
+    table = IMPORTS / "long-csv" / "written.csv"
+    own = imported(tmp_path, "long-csv", [table], "--as", "system=old,new").workloads[0]
+    assert {(v.n_baseline, v.n_other) for v in own.verdicts} == {(4, 4)}
+    assert {v.response for v in own.verdicts if not v.exploratory} == {"value.higher"}
+
+
+def test_a_system_that_the_file_does_not_name_is_refused_with_those_that_it_does(
+    tmp_path: Path,
+) -> None:
+    table = IMPORTS / "phoronix" / "written-composite.xml"
+    said = steelyard(
+        "import", "phoronix", table, "--as", "system=ext4,zfs", "--results", tmp_path, code=2
+    )
+    assert "`zfs`" in said
+    assert "`xfs`" in said
+
+
 def test_files_whose_conditions_differ_are_refused_with_their_name(tmp_path: Path) -> None:
     other = tmp_path / "other.txt"
     text = AB.read_text("utf-8").replace("Concurrency Level:      16", "Concurrency Level:      8")

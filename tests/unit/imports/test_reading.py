@@ -74,17 +74,24 @@ def figures(name: str, path: Path) -> dict[str, Any]:
     found = read_file(path, name, kind(name))
     results = [
         {"name": each.name, "conditions": each.conditions, "trials": [*each.trials]}
+        | ({} if each.system is None else {"system": each.system})
         for each in found.results
     ]
     assert all(result["trials"] for result in results)
     return {"version": found.version, "results": results}
 
 
+def ends_as_a_whole_one(name: str, part: bytes) -> bool:
+    """Rows that are lines say nowhere how many they are: the reference page says so."""
+    return kind(name).format in {"csv", "ndjson"} and part.endswith(b"\n")
+
+
 @pytest.mark.parametrize(("name", "path"), REAL, ids=case_id)
 def test_a_file_that_was_cut_is_refused_or_says_the_same(name: str, path: Path) -> None:
     data = path.read_bytes()
     whole = parsed(name, data).results
-    said = [read_or_refused(name, data[:cut]) for cut in range(0, len(data), len(data) // CUTS)]
+    parts = [data[:cut] for cut in range(0, len(data), len(data) // CUTS)]
+    said = [read_or_refused(name, part) for part in parts if not ends_as_a_whole_one(name, part)]
     assert [each for each in said if not isinstance(each, Complaint) and each != whole] == []
     refused = [each for each in said if isinstance(each, Complaint)]
     assert len(refused) >= CUTS * 3 // 4
