@@ -71,10 +71,17 @@ def _records(rows: list[list[Field]], path: Path, form: CsvForm) -> Iterator[Map
         elif form.until is not None and re.search(form.until, row[0].text):
             keys = []
         elif keys:
-            if len(row) != len(keys) or any(field.open_quote for field in row):
-                message = f"{len(row)} fields where the header has {len(keys)}"
-                raise wrong(path, row[0].line, message, "was it cut? give the whole file")
+            _refuse_torn(row, keys, path)
             yield dict(zip(keys, [field.text for field in row], strict=True))
+
+
+def _refuse_torn(row: list[Field], keys: list[str], path: Path) -> None:
+    message = f"{len(row)} fields where the header has {len(keys)}"
+    if any(field.open_quote for field in row):
+        message = "a text in quotes does not end"
+    elif len(row) == len(keys):
+        return
+    raise wrong(path, row[0].line, message, "was it cut? give the whole file")
 
 
 def _keys(row: list[Field], path: Path, form: CsvForm) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -43,8 +44,8 @@ def parts_of(kind: Kind, rows: Rows, text: str, document: object) -> Iterator[Pa
     found = list(_lines(rows, text) if rows.pattern is not None else _items(rows, document))
     if rows.matches is not None:
         found = [(name, item) for name, item in found if re.search(rows.matches, name or "")]
-    names = [name for name, _ in found]
-    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    counts = Counter(name for name, _ in found)
+    twice = next((name for name, count in counts.items() if count > 1), None)
     if rows.unique is not None and twice is not None:
         raise NotThereError(f"several results are called `{twice}`: {rows.unique}")
     if rows.together:

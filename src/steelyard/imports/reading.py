@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from steelyard.imports.output import NotThereError, Printed
 from steelyard.imports.parts import parts_of, printed
 from steelyard.study.model import Level
 from steelyard.study.workload.entry import is_version, within
+from steelyard.study.workload.metric import Look
 
 MOST_BYTES = 256 * 2**20
 
@@ -71,19 +72,13 @@ def parse_file(data: bytes, path: Path, kind_name: str, kind: Kind) -> ResultFil
         StudyError: as ``read_file``.
     """
     text = _text(data, path)
-    document = document_of(text, path, kind_name, kind)
     last = text.count("\n") + (not text.endswith("\n")) or 1
+    _refuse_foreign(
+        printed(kind, text), path, kind_name, kind, [h for h in kind.holds if h.pattern]
+    )
+    document = document_of(text, path, kind_name, kind)
     whole = printed(kind, text, document)
-    for look in kind.holds:
-        try:
-            whole.found(look)
-        except NotThereError as error:
-            raise wrong(
-                path,
-                1,
-                f"is no file of {kind_name}: {error}",
-                f"such a file is made by `{kind.made}`",
-            ) from error
+    _refuse_foreign(whole, path, kind_name, kind, kind.holds)
     version = _version(whole, path, kind_name, kind)
     if kind.ends is not None and re.search(kind.ends, text) is None:
         message = f"ends before the result of {kind_name} does"
@@ -110,6 +105,17 @@ def _text(data: bytes, path: Path) -> str:
         line = data[: error.start].count(b"\n") + 1
         raise wrong(path, line, "is not UTF-8 text", "give it as the tool wrote it") from error
     return text.replace("\r\n", "\n")
+
+
+def _refuse_foreign(
+    whole: Printed, path: Path, kind_name: str, kind: Kind, holds: Sequence[Look]
+) -> None:
+    for look in holds:
+        try:
+            whole.found(look)
+        except NotThereError as error:
+            message = f"is no file of {kind_name}: {error}"
+            raise wrong(path, 1, message, f"such a file is made by `{kind.made}`") from error
 
 
 def _version(whole: Printed, path: Path, kind_name: str, kind: Kind) -> str | None:

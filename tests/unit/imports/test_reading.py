@@ -142,6 +142,20 @@ def test_a_run_that_failed_makes_its_file_unusable() -> None:
         read_file(path, "hyperfine", kind("hyperfine"))
 
 
+def test_a_row_that_lacks_a_field_is_named_with_its_line() -> None:
+    data = (IMPORTS / "jmeter" / "written.jtl").read_bytes().replace(b",OK,users", b",users", 3)
+    with pytest.raises(StudyError) as refused:
+        parsed("jmeter", data)
+    assert refused.value.complaints[0].line == 2
+
+
+def test_xml_that_declares_entities_is_refused() -> None:
+    data = b'<!DOCTYPE a [<!ENTITY b "c">]><PhoronixTestSuite>&b;</PhoronixTestSuite>'
+    with pytest.raises(StudyError) as refused:
+        parsed("phoronix", data)
+    assert "entities" in refused.value.complaints[0].message
+
+
 def test_jobs_of_one_name_that_are_not_one_result_are_refused() -> None:
     with pytest.raises(StudyError) as refused:
         read_file(IMPORTS / "fio" / "3.33-not-grouped.json", "fio", kind("fio"))
