@@ -109,6 +109,8 @@ def _document(source: str, text: str) -> object:
         document: object = json.loads(text)
     except ValueError as error:
         raise NotThereError(f"`{source}` is no JSON: {error}; was it cut short?") from error
+    except RecursionError as error:
+        raise NotThereError(f"`{source}` is JSON that is nested too deeply") from error
     return document
 
 

@@ -86,7 +86,7 @@ def _event(place: str, line: bytes) -> Event:
 def _event_of_version_1(line: bytes) -> Event | None:
     try:
         return event_adapter().validate_python(event_of_1(json.loads(line)))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
