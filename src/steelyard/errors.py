@@ -32,6 +32,7 @@ class ExitCode(IntEnum):
     DEFECT = 4
     VERDICT_NOT_MET = 5
     INCONSISTENT = 6
+    NOT_FOUND = 7
     INTERRUPTED = 130
 
 

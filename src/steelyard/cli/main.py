@@ -42,6 +42,15 @@ COMMANDS = {
          "steelyard versus smtp://HOST:25 smtp://HOST:2525 --response latency_p99"),
         "cli.timing.outcome",
     ),
+    "bisect": Entry(
+        "timing.bisect:bisect",
+        "Find the commit, kernel or version that changed what a command takes.",
+        _SHORT,
+        ("steelyard bisect --levels 1.0,1.1,1.2,1.3 './prog-{level} big.txt'",
+         "steelyard bisect --git v1.0..HEAD --setup 'make -C {folder}' '{folder}/prog big.txt'",
+         "steelyard bisect --levels 2.0,2.1,3.0 --setup './install {level}' './bench {level}'"),
+        "cli.timing.bisecting",
+    ),
     "init": Entry(
         "init:init", "Write a commented study file that runs as it is.", _STUDY,
         ("steelyard init my-study",),

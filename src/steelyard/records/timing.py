@@ -64,6 +64,7 @@ class Timing:
     budget_visits: int
     executions_per_visit: int = 1
     shell_s: float | None = None
+    alpha: float = 0.05
     visits: list[TimedVisit] = field(default_factory=list)
 
     @property

@@ -56,6 +56,7 @@ class Declaration:
     seed: int
     warmups: int = 0
     is_given: bool = True
+    alpha: float = 0.05
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,11 @@ def timed(
     declared: Declaration,
     shell_s: float | None,
     watch: Callable[[Progress], None],
+    is_over: Callable[[TrialsVerdict], bool] | None = None,
 ) -> tuple[Timing, TrialsVerdict | None]:
     """Measures until every comparison is decided or the budget ends; ``None`` if nothing can be.
+
+    ``is_over`` may end it otherwise.
 
     The order is drawn by the big-stick design for two subjects, in shuffled blocks for more. The
     judge looks from the 8th visit on, less often than after each where its own time would count.
@@ -83,7 +87,7 @@ def timed(
     """
     visit_s = subjects.prepare(declared.warmups, _VISIT_S)
     timing = _begun(subjects, declared, visit_s, shell_s)
-    session = _Session(timing, subjects, declared.budget_s)
+    session = _Session(timing, declared.budget_s, is_over or is_decided)
     try:
         for name in _order(timing):
             timing.visits.append(subjects.visit(name))
@@ -119,6 +123,7 @@ def _begun(
         budget_visits=budget - budget % count if count > 2 else budget,
         executions_per_visit=subjects.executions_per_visit,
         shell_s=shell_s,
+        alpha=declared.alpha,
     )
 
 
@@ -153,6 +158,7 @@ def _declared(timing: Timing, *, several: bool) -> Declared:
         margin=timing.margin_ratio,
         design="blocks" if several else "bigstick",
         direction=response.direction,
+        alpha=timing.alpha,
         budget=timing.budget_visits,
         name=response.label,
         unit=response.unit,
@@ -162,8 +168,10 @@ def _declared(timing: Timing, *, several: bool) -> Declared:
 class _Session:
     """When to look, and when it is over."""
 
-    def __init__(self, timing: Timing, subjects: Subjects, budget_s: float) -> None:
-        self._timing, self._subjects, self._budget_s = timing, subjects, budget_s
+    def __init__(
+        self, timing: Timing, budget_s: float, ends: Callable[[TrialsVerdict], bool]
+    ) -> None:
+        self._timing, self._budget_s, self._ends = timing, budget_s, ends
         self._started = self._looked = time.monotonic()
         self._look_s = 0.0
         self._found: TrialsVerdict | None = None
@@ -183,12 +191,13 @@ class _Session:
             self._found = judged(self._timing)
             self._looked = time.monotonic()
             self._look_s = self._looked - began
-        self.is_over = is_last or (self._found is not None and _is_decided(self._found))
+        self.is_over = is_last or (self._found is not None and self._ends(self._found))
         return self._found
 
     def _is_spent(self, visits: int) -> bool:
         return self.spent_s > self._budget_s and visits >= min(_ENOUGH, self._timing.budget_visits)
 
 
-def _is_decided(found: TrialsVerdict) -> bool:
+def is_decided(found: TrialsVerdict) -> bool:
+    """Whether no comparison is open."""
     return all(verdict.word is not VerdictWord.UNDECIDED for verdict in found.verdicts)

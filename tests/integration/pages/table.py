@@ -168,6 +168,10 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("steelyard time 'echo took 1", commands()),
         ("steelyard versus", HELD + "tests/integration/test_timing.py"),
     ],
+    "docs/guide/bisect.md": [
+        ("steelyard bisect --levels", commands("--budget '20 s'", codes=(0, 7))),
+        ("steelyard bisect --git", HELD + "tests/unit/timing/test_bisection.py"),
+    ],
     "docs/guide/import-your-numbers.md": [
         ("{", text_file("times.json")),
         ("steelyard import hyperfine times.json", commands()),
@@ -240,6 +244,9 @@ README_COMMANDS: dict[str, str | None] = {
     "steelyard time 'COMMAND' 'COMMAND'": "steelyard time 'sleep 0.01' 'sleep 0.02' --budget 20s",
     "steelyard versus URL URL": (
         "steelyard versus http://{address} http://{address} -c 2 --window '50 ms' --budget 5s"
+    ),
+    "steelyard bisect --levels A,B,C COMMAND": (
+        "steelyard bisect --levels 1,2,4 --number '(\\d+)' 'echo $(( {{level}} * 100 + $$ % 7 ))'"
     ),
     "steelyard init": "steelyard init my-study",
     "steelyard plan STUDY": "steelyard plan my-study",

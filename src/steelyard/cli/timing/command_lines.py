@@ -28,7 +28,7 @@ class Line:
     def filled(self, beside: Beside) -> Beside:
         """The command lines beside it, with the same values."""
         lines = (beside.setup, beside.prepare, beside.conclude, beside.cleanup)
-        return Beside(*(_fill(line, self.values) for line in lines))
+        return Beside(*(fill(line, self.values) for line in lines))
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def lines_of(commands: list[str], names: list[str], parameters: list[str]) -> It
     """One for each command and combination of values; no name comes twice."""
     grid = [_levels(parameter) for parameter in parameters]
     filled = [
-        (_fill(command, dict(values)), dict(values))
+        (fill(command, dict(values)), dict(values))
         for command in commands
         for values in itertools.product(*grid)
     ]
@@ -87,7 +87,8 @@ def _levels(parameter: str) -> list[tuple[str, str]]:
     return [(name, value) for value in values.split(",")]
 
 
-def _fill(line: str, values: dict[str, str]) -> str:
+def fill(line: str, values: dict[str, str]) -> str:
+    """A command line with values in place of their names in braces."""
     for key, value in values.items():
         line = line.replace(f"{{{key}}}", value)
     return line

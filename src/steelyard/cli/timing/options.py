@@ -60,3 +60,35 @@ class Shared:
     def exports(self) -> tuple[Path | None, ...]:
         """Files for JSON, CSV, Markdown and visits, in the order of ``EXPORTS``."""
         return self.export_json, self.export_csv, self.export_md, self.export_trials
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Options of a bisection, as given."""
+
+    margin: MarginOption = "2%"
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", help="The longest time to measure.  [default: 5 min]"),
+    ] = None
+    warmup: Annotated[
+        int, typer.Option("--warmup", "-w", min=0, help="Executions of each before a step.")
+    ] = 0
+    shell: Annotated[
+        str, typer.Option("--shell", "-S", help="Program that interprets commands, or `none`.")
+    ] = "default"
+    response: Annotated[
+        str,
+        typer.Option("--response", help="What is judged: wall, user, system, memory, or printed."),
+    ] = "wall"
+    number: Annotated[
+        str | None,
+        typer.Option("--number", help="Expression with one group: the printed number to judge."),
+    ] = None
+    number_unit: Annotated[str, typer.Option("--number-unit", help="Its unit, as `ms`.")] = ""
+    number_higher: Annotated[
+        bool, typer.Option("--number-higher/--number-lower", help="Which numbers are better.")
+    ] = False
+    seed: SeedOption = None
+    as_json: JsonOption = False
+    quiet: QuietOption = False

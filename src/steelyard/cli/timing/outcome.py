@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import typer
@@ -26,7 +26,7 @@ from steelyard.report.tables.timing import lines_of, timing_table
 from steelyard.timing.session import Declaration, Progress, Subjects, timed
 from steelyard.units import UnitError, parse
 
-DEFAULT_BUDGET_S = 30.0
+DEFAULT_BUDGET_S = 30
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,22 @@ def declared(primary: str, shared: Shared, warmups: int) -> Declaration:
         typer.BadParameter: margin or budget is no quantity of its kind.
     """
     budget = shared.budget
+    given = declaration_of(
+        primary, shared.margin, budget or f"{DEFAULT_BUDGET_S} s", shared.seed, warmups
+    )
+    return replace(given, is_given=budget is not None)
+
+
+def declaration_of(
+    primary: str, margin: str, budget: str, seed: int | None, warmups: int
+) -> Declaration:
+    """The same of the words themselves; the same errors."""
     return Declaration(
         primary=primary,
-        margin_ratio=_quantity(shared.margin, "share", "--margin"),
-        budget_s=DEFAULT_BUDGET_S if budget is None else _quantity(budget, "duration", "--budget"),
-        seed=draw_seed() if shared.seed is None else shared.seed,
+        margin_ratio=_quantity(margin, "share", "--margin"),
+        budget_s=_quantity(budget, "duration", "--budget"),
+        seed=draw_seed() if seed is None else seed,
         warmups=warmups,
-        is_given=budget is not None,
     )
 
 

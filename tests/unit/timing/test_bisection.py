@@ -1,0 +1,173 @@
+"""Which level a bisection names, what it spends, and how it ends where it can name none."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from steelyard.cli.main import app
+from steelyard.engine.locate import find_engine
+from steelyard.errors import HostError
+from steelyard.records.bisection import Change, Outcome, Step
+from steelyard.timing.bisection import LevelSkipped, bisected
+from steelyard.timing.commits import Commits
+
+
+class Exact:
+    """Measures levels of known size without noise; ``lost`` cannot be prepared."""
+
+    def __init__(self, sizes: Mapping[str, float], lost: Sequence[str] = ()) -> None:
+        self.sizes, self.lost = sizes, lost
+        self.alphas: list[float] = []
+
+    def __call__(
+        self, pairs: Sequence[tuple[str, str]], alpha: float, steps_left: int, wanted: str | None
+    ) -> Step:
+        del steps_left, wanted
+        for level in {level for pair in pairs for level in pair}:
+            if level in self.lost:
+                raise LevelSkipped(level)
+        self.alphas.append(alpha)
+        return Step(tuple(self._change(*pair) for pair in pairs), alpha, 10)
+
+    def _change(self, before: str, after: str) -> Change:
+        log = math.log(self.sizes[after] / self.sizes[before])
+        word = "equivalent" if abs(log) < 0.01 else "slower" if log > 0 else "faster"
+        return Change(before, after, word, log, log, log)
+
+
+def levels(*sizes: float) -> dict[str, float]:
+    return {f"v{i}": size for i, size in enumerate(sizes)}
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 7, 17, 100])
+def test_every_level_is_found_within_one_step_and_the_logarithm(count: int) -> None:
+    for at in range(1, count):
+        measure = Exact(levels(*[1.0] * at, *[1.2] * (count - at)))
+        found = bisected([*measure.sizes], measure)
+        assert (found.outcome, found.culprit) == (Outcome.FOUND, f"v{at}")
+        assert found.last_before == f"v{at - 1}"
+        assert len(found.steps) <= 1 + math.ceil(math.log2(count - 1))
+
+
+@pytest.mark.parametrize("lost", [(), ("v8",), ("v3", "v4", "v5", "v8", "v9")])
+def test_all_steps_together_spend_the_error_rate_at_most(lost: tuple[str, ...]) -> None:
+    measure = Exact(levels(*[1.0] * 11, *[1.2] * 6), lost)
+    bisected([*measure.sizes], measure, 0.05)
+    assert sum(measure.alphas) <= 0.05 + 1e-12
+    assert min(measure.alphas) > 0.005
+
+
+def test_of_several_changes_a_true_one_in_the_direction_of_the_ends_is_found() -> None:
+    measure = Exact(levels(1, 1, 0.8, 0.8, 1.1, 1.1, 1.5, 1.5))
+    found = bisected([*measure.sizes], measure)
+    assert measure.sizes[found.culprit] > measure.sizes[found.last_before]
+    assert found.change is not None
+    assert (found.change.before, found.change.after) == (found.last_before, found.culprit)
+
+
+def test_levels_that_cannot_be_prepared_stay_candidates() -> None:
+    measure = Exact(levels(1, 1, 1, 1, 1.2, 1.2, 1.2), ("v3", "v4"))
+    found = bisected([*measure.sizes], measure)
+    assert found.candidates == ("v3", "v4", "v5")
+    assert set(found.skipped) == {"v3", "v4"}
+
+
+def test_an_end_that_cannot_be_prepared_ends_the_search() -> None:
+    measure = Exact(levels(1, 1, 2), ("v2",))
+    with pytest.raises(LevelSkipped):
+        bisected([*measure.sizes], measure)
+
+
+def test_equal_ends_are_no_change_after_one_step() -> None:
+    found = bisected(["a", "b", "c"], Exact({"a": 1, "b": 1, "c": 1}))
+    assert (found.outcome, len(found.steps)) == (Outcome.NO_CHANGE, 1)
+
+
+def test_a_step_that_shows_nothing_leaves_what_is_bounded_so_far() -> None:
+    class Tired(Exact):
+        def _change(self, before: str, after: str) -> Change:
+            change = super()._change(before, after)
+            if len(self.alphas) < 4:
+                return change
+            return Change(before, after, "undecided", None, None, None)
+
+    measure = Tired(levels(*[1.0] * 6, *[1.2] * 11))
+    found = bisected([*measure.sizes], measure)
+    assert (found.outcome, found.last_before, found.culprit) == (Outcome.UNDECIDED, "v4", "v8")
+
+
+def asked(*words: str) -> tuple[int, str, str]:
+    ended = CliRunner().invoke(app, ["bisect", *words], env={"COLUMNS": "200"})
+    return ended.exit_code, ended.stdout, ended.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("true {level}",),
+        ("--levels", "a,b", "true"),
+        ("--levels", "a,a", "true {level}"),
+        ("--levels", "a,,b", "true {level}"),
+        ("--levels", "a", "true {level}"),
+        ("--levels", "a,b", "--good", "b", "--bad", "a", "true {level}"),
+        ("--levels", "a,b", "--bad", "z", "true {level}"),
+        ("--levels", "a,b", "--git", "a..b", "true {level}"),
+    ],
+)
+def test_a_wrong_command_line_is_refused(words: tuple[str, ...]) -> None:
+    assert asked(*words)[0] == 2
+
+
+def test_a_printed_number_that_changed_is_found_and_a_broken_level_is_skipped() -> None:
+    find_engine()
+    noise = "$(( 1000 + 200 * ( {level} > 3 ) + $$ % 7 ))"
+    code, out, _ = asked(
+        "--levels", "1,2,3,4,5", "--setup", "test {level} != 2", "--json", "--seed", "1",
+        "--number", r"(\d+)", f"echo {noise}",
+    )  # fmt: skip
+    found = json.loads(out)
+    assert (code, found["outcome"], found["culprit"]) == (0, "found", "4")
+    assert found["candidates"] == ["4"]
+
+
+def repository(folder: Path) -> None:
+    def git(*words: str) -> None:
+        name = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        subprocess.run(["git", *name, *words], cwd=folder, check=True, capture_output=True)
+
+    git("init", "--quiet")
+    for size in (10, 10, 30):
+        (folder / "size").write_text(str(size))
+        git("add", "size")
+        git("commit", "--quiet", "--allow-empty", "--message", f"size {size}")
+
+
+def test_each_commit_has_a_worktree_that_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with Commits("HEAD~2..HEAD") as commits:
+        assert len(commits.levels) == 3
+        folders = [commits.folder(level) for level in commits.levels]
+        assert [(folder / "size").read_text() for folder in folders] == ["10", "10", "30"]
+    assert not any(folder.exists() for folder in folders)
+    listed = subprocess.run(["git", "worktree", "list"], capture_output=True, text=True, check=True)
+    assert len(listed.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize("wanted", ["HEAD", "no-such..HEAD", "HEAD...HEAD"])
+def test_what_is_no_range_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: str
+) -> None:
+    repository(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(HostError):
+        Commits(wanted)
