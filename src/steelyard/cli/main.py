@@ -59,7 +59,11 @@ COMMANDS = {
         "plan:plan",
         "Show cells, order and forecast of a study; without --timed it starts nothing.",
         _STUDY,
-        ("steelyard plan my-study", "steelyard plan my-study --timed"),
+        (
+            "steelyard plan my-study",
+            "steelyard plan my-study --timed",
+            "steelyard plan my-study --changes",
+        ),
         "plan.make",
     ),
     "run": Entry(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +13,11 @@ from steelyard.cli.console import print_notice, say
 from steelyard.cli.options import RESULTS, SeedOption, StudyArgument, VariantOption
 
 if TYPE_CHECKING:
+    from steelyard.cli.changes import Changes
     from steelyard.plan.model import Plan
     from steelyard.study.model import Study
+
+ALL_CHANGES = "`steelyard plan --changes {}` lists all that it would start, write and set"
 
 
 def plan(  # noqa: PLR0917 - typer reads options from the parameters
@@ -28,12 +32,20 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
             help="Measure two short trials of each system, undo them, and forecast from them.",
         ),
     ] = False,
+    changes: Annotated[
+        bool,
+        typer.Option(
+            "--changes",
+            help="Also: all that the run would start, write or set, per machine, and what the "
+            "machines lack; looks at them, and does none of it.",
+        ),
+    ] = False,
     results: Annotated[
         Path,
         typer.Option(
             "--results",
             envvar="STEELYARD_RESULTS",
-            help="With --timed: where its trials are meanwhile.",
+            help="The folder that would keep the run; with --timed its trials meanwhile.",
         ),
     ] = RESULTS,
 ) -> None:
@@ -46,13 +58,24 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
         # What measures is slow to load, and few plans need it.
         pilot = import_module("steelyard.cli.pilot")
         planned = pilot.timed(study, read, planned, results)
+    found = None
+    if changes:
+        found = import_module("steelyard.cli.changes").changes_of(study, read, planned, results)
     if json:
-        say(planned.model_dump_json(indent=2))
+        say(_as_json(planned, found))
         return
     for line in plan_lines(read, planned, reaches(read, planned)):
         say(line)
     if seed is None and read.trials.seed is None:
         say(other_order(planned))
+    for line in [ALL_CHANGES.format(study)] if found is None else found.lines():
+        say(line)
+
+
+def _as_json(planned: Plan, found: Changes | None) -> str:
+    if found is None:
+        return planned.model_dump_json(indent=2)
+    return dumps(planned.model_dump(mode="json") | found.document(), indent=2)
 
 
 def plan_study(path: Path, variant: str | None, seed: int | None) -> tuple[Study, Plan]:

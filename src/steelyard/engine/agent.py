@@ -86,6 +86,12 @@ class Agent:
         """Whether the agent has ended."""
         return self._lost
 
+    def another(
+        self, argv: Sequence[str], *, greeting_timeout_s: float = GREETING_TIMEOUT_S
+    ) -> Agent:
+        """A further agent, which ``argv`` opens by way of this one's machine."""
+        return Agent(argv, self.patience, greeting_timeout_s=greeting_timeout_s)
+
     def ask(
         self, verb: str, *, timeout_s: float = ANSWER_TIMEOUT_S, long: bool = False, **fields: Any
     ) -> Any:

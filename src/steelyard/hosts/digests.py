@@ -7,12 +7,13 @@ from posixpath import basename
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.host import Host
+from steelyard.hosts.looks import looking
 
 _TIMEOUT_S = 60.0
-_DIGESTS = """program=$(command -v -- "$1") && sha256sum -- "$program"
+_DIGESTS = looking("""program=$(command -v -- "$1") && sha256sum -- "$program"
 shift
 for word; do [ -f "$word" ] && sha256sum -- "$word"; done
-true"""
+true""")
 
 
 def digests_of(host: Host, words: Sequence[str], directory: str | None = None) -> str | None:

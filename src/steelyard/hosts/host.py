@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from steelyard.engine.agent import ANSWER_TIMEOUT_S, Agent, AgentRefusal
+from steelyard.engine.agent import (
+    ANSWER_TIMEOUT_S,
+    GREETING_TIMEOUT_S,
+    Agent,
+    AgentRefusal,
+)
 from steelyard.engine.messages import (
     Clock,
     Facts,
@@ -88,6 +94,19 @@ class Host:
     @property
     def boot_id(self) -> str | None:
         return self._agent.hello.boot_id
+
+    def open_agent(
+        self, argv: Sequence[str], *, greeting_timeout_s: float = GREETING_TIMEOUT_S
+    ) -> Agent:
+        """A further agent on this machine or within a system that it carries.
+
+        ``argv`` are words for the controller. Raises ``EngineError`` when none answers.
+        """
+        return self._agent.another(argv, greeting_timeout_s=greeting_timeout_s)
+
+    def with_agent(self, wrap: Callable[[Agent], Agent]) -> Host:
+        """The same machine by another agent, made of this one."""
+        return Host(self.name, wrap(self._agent), self.way, self.engine, self.network)
 
     def facts(self) -> dict[str, str | None]:
         """What is true of the machine while nothing runs, by dotted name."""

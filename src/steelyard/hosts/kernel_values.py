@@ -7,17 +7,18 @@ import re
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure
 from steelyard.hosts.host import Host
+from steelyard.hosts.looks import looking
 
 _CHOSEN = re.compile(r"\[([^\]]+)\]")
 _READ_TIMEOUT_S = 60.0
-_READ_ALL = r"""
+_READ_ALL = looking(r"""
 find /proc/sys/vm /proc/sys/kernel /proc/sys/fs /proc/sys/net /sys/block/*/queue/ \
   /sys/kernel/mm/transparent_hugepage /sys/kernel/mm/ksm /sys/devices/system/cpu \
   -type f -perm -u=w -perm -u=r ! -path '*/neigh/*' ! -path '*/conf/*' \
   ! -path '*/kernel/random/*' ! -path '*/binfmt_misc/*' ! -path '*/hotplug/*' \
   ! -name stat_refresh -print0 2>/dev/null | LC_ALL=C sort -z | xargs -0 -r grep -sH ''
 true
-"""
+""")
 """Of interfaces there are hundreds, which no profile touches; reading some does something."""
 
 MOVES_BY_ITSELF = {

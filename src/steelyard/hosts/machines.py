@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -13,6 +14,8 @@ from steelyard.hosts.ssh import SCHEME, open_ssh
 from steelyard.hosts.transport import here, open_local_pipe
 
 LOCAL = "local"
+Reach = Callable[[str, Patience], Host]
+"""Opens the machine of an address."""
 
 
 class Machines:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from steelyard.engine.agent import Agent, AgentRefusal
+from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure
 from steelyard.errors import EngineError
 from steelyard.hosts.host import Host
@@ -28,7 +28,7 @@ def within(host: Host, network: str) -> Iterator[Host]:
     """
     words = host.way(["nsenter", f"--net={network}", host.engine, "agent"])
     try:
-        agent = Agent(words, host.patience)
+        agent = host.open_agent(words)
     except EngineError as error:
         message = f"no agent can be opened in the network namespace {network}: {error.message}"
         raise AgentRefusal("enter", Failure(kind="system", message=message)) from error

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.looks import looking
 from steelyard.study.declared.placeholders import Quote, TemplateError, Value, as_it_is, fill
 
 LOOK_S = 20.0
 PATH = "PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_LOOK = f"""\
+_LOOK = looking(f"""\
 {PATH}
 id -u; id -un; id -gn; nproc || echo 1
 for p; do
@@ -23,7 +24,7 @@ for p; do
     *) command -v "$p" || echo ;;
   esac
 done
-"""
+""")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ import contextlib
 import time
 from collections.abc import Sequence
 
-from steelyard.engine.agent import Agent
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
@@ -147,7 +146,7 @@ class Native:
     def _open(self) -> Host:
         host_machine = self.context.host_machine()
         try:
-            agent = Agent(self.pipe([host_machine.engine, "agent"]), host_machine.patience)
+            agent = host_machine.open_agent(self.pipe([host_machine.engine, "agent"]))
         except EngineError as error:
             if error.slug != "agent-is-lost":
                 raise

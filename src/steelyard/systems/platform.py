@@ -19,6 +19,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.lab_network import Interface, LabNetwork
+from steelyard.hosts.machines import Reach, open_machine
 from steelyard.hosts.undo.log import UndoLog
 from steelyard.study.model import Reset, SystemSpec, TrialReset
 from steelyard.study.platform.settings import SharedSettings
@@ -33,7 +34,8 @@ class InstanceContext:
     domains and namespaces bear it, and nothing without it is ever touched. ``host_machine`` opens
     that machine (again, should its agent have been lost). ``folder`` is the instance's own there:
     it exists, holds images, sockets and consoles, and is removed by whoever gave it. ``network`` is
-    the network namespace of the run; ``None`` where the study asks for none.
+    the network namespace of the run; ``None`` where the study asks for none. ``reach`` opens
+    another machine by its address.
     """
 
     spec: SystemSpec
@@ -43,6 +45,7 @@ class InstanceContext:
     undo: UndoLog
     folder: str
     network: LabNetwork | None = None
+    reach: Reach = open_machine
 
     def interface(self) -> Interface | None:
         """What the instance has on the lab network; ``None`` where the run has none."""

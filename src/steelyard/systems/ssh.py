@@ -15,7 +15,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.ssh import NOT_YET, SCHEME, open_ssh
+from steelyard.hosts.ssh import NOT_YET, SCHEME
 from steelyard.hosts.tool import attempt, tell
 from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.log import PendingUndo
@@ -87,7 +87,8 @@ class Ssh:
         if self._host is not None and self._host.lost:
             self._close()
         if self._host is None:
-            self._host = open_ssh(self._address, self.context.host_machine().patience)
+            patience = self.context.host_machine().patience
+            self._host = self.context.reach(self._address, patience)
         return self._host
 
     def folder(self) -> str:

@@ -135,7 +135,7 @@ def start_service(attempt: Attempt) -> None:
     """Starts the service that each instance needs, and waits until it says that it is ready."""
     for instance in attempt.instances:
         spec = attempt.cell.service_of(instance.number)
-        if spec is None:
+        if spec is None or instance.service is not None:
             continue
         instance.service = services.start(
             instance.host,

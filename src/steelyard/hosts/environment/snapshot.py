@@ -6,6 +6,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure
 from steelyard.hosts.host import Host
 from steelyard.hosts.kernel_values import read_values
+from steelyard.hosts.looks import looking
 from steelyard.hosts.mounts import MOUNT_TABLE, read_mounts
 from steelyard.hosts.undo.actions.tuned import active_profile
 
@@ -14,7 +15,7 @@ Environment = dict[str, dict[str, str]]
 
 _TIMEOUT_S = 60.0
 _SECTION = "### "
-_LISTED = r"""
+_LISTED = looking(r"""
 say() { echo "### $1"; }
 say 'loop device'
 for d in /sys/block/loop*/loop/backing_file; do
@@ -57,7 +58,7 @@ if [ -n "$mark" ]; then
     done
 fi
 true
-"""
+""")
 """Reads the mark on stdin: on a command line this shell itself would bear it."""
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from steelyard.engine.agent import GREETING_TIMEOUT_S, Agent
+from steelyard.engine.agent import GREETING_TIMEOUT_S
 from steelyard.errors import EngineError
 from steelyard.hosts.calls import Call, ask
 from steelyard.hosts.failures import FailureKind, SystemFailure
@@ -75,9 +75,8 @@ class GuestConsole:
             patience_s *= 2
 
     def _host(self, argv: list[str], greeting_timeout_s: float = GREETING_TIMEOUT_S) -> Host:
-        patience = self.host_machine().patience
         try:
-            agent = Agent(argv, patience, greeting_timeout_s=greeting_timeout_s)
+            agent = self.host_machine().open_agent(argv, greeting_timeout_s=greeting_timeout_s)
             return Host(f"inside:{self.label}", agent, self.words, self._engine())
         except EngineError as error:
             other = error.slug == "engine-of-another-version"

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.looks import looking
 from steelyard.systems.images.recipe import Init, Kind, NamedRecipe
 
 MANIFEST = "manifest.json"
@@ -20,7 +21,7 @@ DISK, KERNEL, INITRD, ENGINE_PART, TREE = (
     "root.tar",
 )
 FORMAT = 1
-_CACHE = 'printf %s "${XDG_CACHE_HOME:-$HOME/.cache}"'
+_CACHE = looking('printf %s "${XDG_CACHE_HOME:-$HOME/.cache}"')
 
 
 class _Part(BaseModel):

@@ -10,7 +10,7 @@ import contextlib
 import time
 from collections.abc import Sequence
 
-from steelyard.engine.agent import Agent, AgentRefusal
+from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
@@ -136,7 +136,7 @@ class Nspawn:
     def _open(self) -> Host:
         host_machine = self.context.host_machine()
         try:
-            agent = Agent(host_machine.way(self._words()), host_machine.patience)
+            agent = host_machine.open_agent(host_machine.way(self._words()))
         except EngineError as error:
             if error.slug != "agent-is-lost":
                 raise

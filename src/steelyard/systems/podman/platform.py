@@ -12,7 +12,6 @@ import hashlib
 import time
 from collections.abc import Sequence
 
-from steelyard.engine.agent import Agent
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
@@ -168,7 +167,7 @@ class Podman:
     def _reach(self, argv: list[str]) -> Host:
         host_machine = self.context.host_machine()
         try:
-            agent = Agent(host_machine.way(argv), host_machine.patience)
+            agent = host_machine.open_agent(host_machine.way(argv))
         except EngineError as error:
             if error.slug != "agent-is-lost":
                 raise

@@ -85,13 +85,12 @@ class RunningMachine:
         """Says hello again and again, each time longer: what is said to an agent that just ends
         is lost with it.
         """
-        patience = self.host_machine.patience
         for patience_s in _patience():
             left_s = until_s - time.monotonic()
             try:
                 greeting_timeout_s = max(0.1, min(patience_s, left_s))
                 way = self._way(AGENT_SOCKET)
-                return Agent(way, patience, greeting_timeout_s=greeting_timeout_s)
+                return self.host_machine.open_agent(way, greeting_timeout_s=greeting_timeout_s)
             except EngineError:
                 if left_s <= patience_s or not self.runs():
                     raise

@@ -26,8 +26,14 @@ def reach(host: Host, spec: ServiceSpec, name: str) -> RunningService:
         SystemFailure: ``unreachable``: no server answers there.
     """
     settings = ExternalSettings.of(spec.settings)
+    said = banner(settings.address, settings.speaks[0], secure=settings.tls == "implicit")
+    return running_at(host, spec, name, said)
+
+
+def running_at(host: Host, spec: ServiceSpec, name: str, said: str | None) -> RunningService:
+    """The server, of which this is ``said``."""
+    settings = ExternalSettings.of(spec.settings)
     address, protocol = settings.address, settings.speaks[0]
-    said = banner(address, protocol, secure=settings.tls == "implicit")
     return RunningService(
         host=host,
         name=name,

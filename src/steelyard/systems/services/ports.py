@@ -7,11 +7,13 @@ import ipaddress
 import itertools
 from collections.abc import Iterable, Iterator
 
+from steelyard.hosts.looks import looking
+
 FIRST_PORT = 10_240
 PORTS = 20_000
 """Below the range that the kernel takes ports of outgoing connections from."""
 
-LIST = (
+LIST = looking(
     "cat /proc/net/tcp /proc/net/tcp6 /proc/net/udp /proc/net/udp6 2>/dev/null"
     " | grep -E ' 0A | 07 '"
 )

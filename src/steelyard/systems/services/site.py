@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.looks import looking
 from steelyard.hosts.site import LOOK_S, PATH, Site, look_around
 from steelyard.study.service.entry import Service
 from steelyard.systems.services.certificate import PROGRAM
 
-_ENTER = f"""\
+_ENTER = looking(f"""\
 {PATH}
 folder=$1; shift
 command -v setpriv >/dev/null || exit 0
 for user; do setpriv --reuid "$user" --clear-groups test -x "$folder" || echo "$user"; done
-"""
+""")
 
 
 def accounts(site: Site, entry: Service) -> dict[str, str]:

@@ -65,7 +65,8 @@ def _ground(attempt: Attempt, instance: Instance) -> ToolContext:
     if entry.speaks and instance.service is not None:
         given |= _served(server_for(attempt, instance, host), entry.speaks)
     enter = instance.enter() if on_system else ()
-    return ToolContext(host, folder, given, plan, trials.command_s, enter)
+    rehearsed = attempt.session.rehearsed
+    return ToolContext(host, folder, given, plan, trials.command_s, enter, rehearsed)
 
 
 def _mount(instance: Instance) -> str:

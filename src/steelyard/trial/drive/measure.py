@@ -48,9 +48,9 @@ def measure_all(attempt: Attempt) -> None:
         KeyboardInterrupt: the user asks to stop.
     """
     watches = list(_watches(attempt))
-    drives = [_drive(attempt, instance) for instance in (*attempt.working, *attempt.co_located)]
+    drives = [drive_of(attempt, instance) for instance in (*attempt.working, *attempt.co_located)]
     probes = (
-        [_probe(attempt, instance) for instance in attempt.measured] if _probed(attempt) else []
+        [probe_of(attempt, instance) for instance in attempt.measured] if is_probed(attempt) else []
     )
     untold: list[AgentRefusal | EngineError] = []
     try:
@@ -74,7 +74,8 @@ def measure_all(attempt: Attempt) -> None:
     _note_lost_rows(attempt)
 
 
-def _drive(attempt: Attempt, instance: Instance) -> Drive:
+def drive_of(attempt: Attempt, instance: Instance) -> Drive:
+    """What drives one instance, ready to begin."""
     study, cell, tool = attempt.session.study, attempt.cell, instance.tool
     background = cell.scenario and instance not in attempt.measured
     if tool is not None:
@@ -104,12 +105,13 @@ def _endless(attempt: Attempt, instance: Instance, generator: Host) -> Drive:
     return EndlessLoad(instance, generator, clock_of(attempt, generator), job, longest_s)
 
 
-def _probed(attempt: Attempt) -> bool:
+def is_probed(attempt: Attempt) -> bool:
     """Whether a latency probe runs: not at a search, whose runs start one after the other."""
     return attempt.cell.study.latency_probe is not None and attempt.cell.find is None
 
 
-def _probe(attempt: Attempt, instance: Instance) -> ProbeDrive:
+def probe_of(attempt: Attempt, instance: Instance) -> ProbeDrive:
+    """The latency probe of one instance, ready to begin."""
     session = attempt.session
     host = session.study.generator.host
     prober = session.machines.prober(instance.number, host, session.pool.network)
@@ -122,7 +124,7 @@ def _probe(attempt: Attempt, instance: Instance) -> ProbeDrive:
 def _ahead_s(attempt: Attempt) -> float:
     """From the first job sent to the common start."""
     usual_s = BARRIER_S
-    if _probed(attempt):
+    if is_probed(attempt):
         again = _place(attempt) in attempt.session.started
         usual_s = _PROBED_AGAIN_S if again else _PROBED_BARRIER_S
     return max(usual_s, attempt.session.ahead_s.get(attempt.trial.cell.system, 0.0))

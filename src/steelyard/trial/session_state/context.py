@@ -12,7 +12,7 @@ from steelyard.errors import EngineError, HostError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.lease import Busy, Claimant, Leases
-from steelyard.hosts.machines import LOCAL
+from steelyard.hosts.machines import LOCAL, Reach, open_machine
 from steelyard.hosts.ssh import SCHEME
 from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.log import PendingUndo, UndoLog
@@ -51,15 +51,20 @@ class SessionContext:
         interrupt: Interrupt,
         *,
         busy: Busy = Busy.REFUSE,
+        reach: Reach = open_machine,
+        folders: RunFolders | None = None,
     ) -> None:
+        """``folders`` are those of another run than ``run``, for a rehearsal."""
         self.study = study
         self.plan = plan
         self.run = run
         self.ledger = ledger
-        self.folders = RunFolders(run.path)
+        self.folders = folders or RunFolders(run.path)
+        self.rehearsed = folders is not None
+        """Whether its machines only note what they are asked."""
         self.interrupt = interrupt
         self.undo = UndoLog(ledger)
-        self.machines = SessionMachines(self.undo, interrupt.patience)
+        self.machines = SessionMachines(self.undo, interrupt.patience, reach)
         self.pool = InstancePool(self.machines, self.undo, self.folder_on, self.mark)
         self.leases = Leases(_claimant(run, ledger), busy)
         self.kept: dict[str, KeptSystem] = {}

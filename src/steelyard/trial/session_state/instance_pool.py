@@ -145,6 +145,7 @@ class InstancePool:
             undo=self._undo,
             folder=self._folder(up, system.host_machine, label),
             network=self.network,
+            reach=self._machines.reach,
         )
         return place(context)
 

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.engine.agent import Agent
 from steelyard.engine.patience import Patience
 from steelyard.hosts.host import Host
 from steelyard.hosts.lab_network import LabNetwork
-from steelyard.hosts.machines import LOCAL, open_machine
+from steelyard.hosts.machines import LOCAL, Reach, open_machine
 from steelyard.hosts.undo.actions.processes import EndProcess
 from steelyard.hosts.undo.log import PendingUndo, UndoLog
 
@@ -26,7 +25,9 @@ class _Open:
 class SessionMachines:
     """Agents by name: ``local``, an address such as ``ssh://loader``, or one of many on them."""
 
-    def __init__(self, undo: UndoLog, patience: Patience) -> None:
+    def __init__(self, undo: UndoLog, patience: Patience, reach: Reach = open_machine) -> None:
+        """``reach`` opens a machine by its address."""
+        self.reach = reach
         self._undo = undo
         self._patience = patience
         self._open: dict[str, _Open] = {}
@@ -45,7 +46,7 @@ class SessionMachines:
         Raises:
             SystemFailure: it cannot be reached, or the engine cannot be carried there.
         """
-        return self._kept(address, lambda: open_machine(address, self._patience))
+        return self._kept(address, lambda: self.reach(address, self._patience))
 
     def generator(self, number: int, address: str, network: LabNetwork | None) -> Host:
         """An agent of its own for the load on one instance, inside the network it is on.
@@ -106,7 +107,7 @@ def _within(name: str, machine: Host, network: LabNetwork | None) -> Host:
     def way(argv: Sequence[str]) -> list[str]:
         return machine.way(argv if network is None else network.enter(argv))
 
-    agent = Agent(way([machine.engine, "agent"]), machine.patience)
+    agent = machine.open_agent(way([machine.engine, "agent"]))
     return Host(name, agent, way, machine.engine)
 
 
