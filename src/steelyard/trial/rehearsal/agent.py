@@ -20,7 +20,7 @@ from steelyard.trial.rehearsal.steps import KERNEL, Steps, shortened
 
 _NOWHERE = "127.0.0.1:PORT"
 _PROTOCOLS = ("http", "smtp", "lmtp", "imap", "pop3", "ftp", "tcp", "udp")
-_ANSWER = "it is not done, so nothing comes of it"
+_ANSWER = "it is not done, so there is no result"
 _DONE: dict[str, Any] = {}
 _PROCESS: dict[str, Any] = {
     "running": True,
@@ -40,7 +40,7 @@ _SAMPLES: dict[str, Any] = {
 }
 _CLOCK = {"received_monotonic_ns": 0, "monotonic_ns": 0, "realtime_ns": 0}
 _SAME_MACHINE = frozenset({"nsenter", "sh", "taskset"})
-_CARRIERS = frozenset({"podman", "systemd-nspawn"})
+_CONTAINER_TOOLS = frozenset({"podman", "systemd-nspawn"})
 
 
 class NotKnown(AgentRefusal):
@@ -104,7 +104,7 @@ class RehearsedAgent(Agent):
             self._ground.start_container(argv)
         first = argv[0].rpartition("/")[2]
         own = first in _SAME_MACHINE or first.startswith("steelyard-engine")
-        if own and argv[-1] == "agent" and _CARRIERS.isdisjoint(argv):
+        if own and argv[-1] == "agent" and _CONTAINER_TOOLS.isdisjoint(argv):
             return RehearsedAgent(self._ground, self._steps, self.hello)
         blank = self.hello.model_copy(update={"boot_id": None})
         return RehearsedAgent(Ground(f"inside {self._steps.system}"), self._steps, blank)

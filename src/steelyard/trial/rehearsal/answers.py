@@ -12,7 +12,7 @@ from steelyard.trial.rehearsal.ground import Ground
 _NO_KERNEL = json.dumps(
     {"cpu_per_s": 1, "memory_bytes_per_s": 1, "disk_writes_per_s": 1, "disk_refused": None}
 )
-"""As the reference kernel says it, of figures that nobody reads."""
+"""As the reference kernel says it, of figures that are not read."""
 
 
 @dataclass(frozen=True)

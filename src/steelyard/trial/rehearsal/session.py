@@ -51,7 +51,7 @@ Seen = Callable[[str, Patience], Host | None]
 """A machine to look at; ``None`` where nothing is known of it."""
 _STOPPED = (AgentRefusal, EngineError, HostError, SystemFailure, TrialFailed)
 _UNREAD = (ValueError, LookupError)
-"""What comes of reading an answer that nobody gave."""
+"""Errors of reading an answer that was not given."""
 
 
 def rehearse(
@@ -170,7 +170,7 @@ class _Rehearsal:
             snapshot(self.session.machines.at(name), self.session.mark)
 
     def _look_at_needs(self, trials: list[PlannedTrial]) -> None:
-        """What is missing is told by who asks the machines themselves."""
+        """Missing things are listed by the preflight on the machines themselves."""
         look = Preflight(self.session.study, self.session.machines.at, self.session.scratch)
         look.look([trial.cell for trial in trials])
 
