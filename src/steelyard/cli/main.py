@@ -79,6 +79,14 @@ COMMANDS = {
         ("steelyard resume results/my-study", "steelyard resume results/my-study --extend"),
         "cli.session.measure",
     ),
+    "gate": Entry(
+        "pipeline.gate:gate",
+        "Measure a change against its base, both built here; slower or contradicted: exit code 5.",
+        _STUDY,
+        ("steelyard gate perf/gate --base origin/main --build make",
+         "steelyard gate perf/gate --base origin/main --build make --budget 10min --comment"),
+        "cli.session.measure",
+    ),
     "restore": Entry(
         "restore:restore",
         "Undo every change that interrupted runs left on a machine.",
@@ -89,6 +97,13 @@ COMMANDS = {
         "report:report", "Write the report of a run again and print its verdicts.", _READ,
         ("steelyard report results/my-study --format html,pdf",
          "steelyard report findings.json --to report"),
+        "cli.reading",
+    ),
+    "comment": Entry(
+        "pipeline.comment:comment",
+        "Comment on a pull request at GitHub or GitLab; a later run edits the same comment.",
+        _READ,
+        ("steelyard comment results/my-study", "steelyard comment results/my-study --dry-run"),
         "cli.reading",
     ),
     "compare": Entry(

@@ -49,6 +49,10 @@ SeedOption = Annotated[
     int | None,
     typer.Option("--seed", min=0, help="Repeat an order; without it the study's, or a fresh one."),
 ]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option("--budget", help="The longest time, as `15min`, in place of the study's budget."),
+]
 ResultsOption = Annotated[
     Path,
     typer.Option(

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli.console import print_notice, say
-from steelyard.cli.options import RESULTS, SeedOption, StudyArgument, VariantOption
+from steelyard.cli.options import (
+    RESULTS,
+    BudgetOption,
+    SeedOption,
+    StudyArgument,
+    VariantOption,
+)
 
 if TYPE_CHECKING:
     from steelyard.cli.changes import Changes
@@ -20,10 +26,22 @@ if TYPE_CHECKING:
 ALL_CHANGES = "`steelyard plan --changes {}` lists all that it would start, write and set"
 
 
+NoiseOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--noise",
+        help="What is known of the noise: an earlier run, or a recording (`steelyard trace`). "
+        "Forecast what the budget can find from it.",
+    ),
+]
+
+
 def plan(  # noqa: PLR0917 - typer reads options from the parameters
     study: StudyArgument,
     variant: VariantOption = None,
     seed: SeedOption = None,
+    budget: BudgetOption = None,
+    noise: NoiseOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the whole plan as JSON.")] = False,
     timed: Annotated[
         bool,
@@ -50,10 +68,11 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
     ] = RESULTS,
 ) -> None:
     """Show cells, order and forecast of a study; without --timed it starts nothing."""
-    from steelyard.judge.analyses.planning.reachable import reaches
+    from steelyard.judge.analyses.planning.reachable import NOISES_LOG, reaches
     from steelyard.plan.words import other_order, plan_lines
 
-    read, planned = plan_study(study, variant, seed)
+    known = NOISES_LOG if noise is None else (_noise_of(noise),)
+    read, planned = plan_study(study, variant, seed, budget)
     if timed:
         # What measures is slow to load, and few plans need it.
         pilot = import_module("steelyard.cli.pilot")
@@ -64,7 +83,7 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
     if json:
         say(_as_json(planned, found))
         return
-    for line in plan_lines(read, planned, reaches(read, planned)):
+    for line in plan_lines(read, planned, reaches(read, planned, known)):
         say(line)
     if seed is None and read.trials.seed is None:
         say(other_order(planned))
@@ -78,11 +97,22 @@ def _as_json(planned: Plan, found: Changes | None) -> str:
     return dumps(planned.model_dump(mode="json") | found.document(), indent=2)
 
 
-def plan_study(path: Path, variant: str | None, seed: int | None) -> tuple[Study, Plan]:
+def _noise_of(path: Path) -> float:
+    """Of a visit, as a logarithm; what reads it is slow to load, and few plans need it."""
+    found: float = import_module("steelyard.cli.noise").noise_log(path)
+    return found
+
+
+def plan_study(
+    path: Path, variant: str | None, seed: int | None, budget: str | None = None
+) -> tuple[Study, Plan]:
     """The study and its whole plan; nothing is touched, keys with new names are reported.
+
+    ``budget``: so much time instead of the study's budget.
 
     Raises:
         StudyError: every mistake, or everything this version cannot run yet.
+        typer.BadParameter: the budget is no time, or too short for any verdict.
     """
     from steelyard.plan.make import make_plan, seed_of
     from steelyard.study.lookup import renamed_in_own_files
@@ -93,4 +123,31 @@ def plan_study(path: Path, variant: str | None, seed: int | None) -> tuple[Study
     study = read_runnable_study(path, variant=variant)
     for notice in renamed_in_own_files(study, path):
         print_notice(notice)
-    return study, make_plan(study, seed_of(study) if seed is None else seed)
+    given_s = None if budget is None else _seconds(budget)
+    if given_s is not None:
+        study = _within(study, given_s, path)
+    planned = make_plan(study, seed_of(study) if seed is None else seed)
+    return study, planned.model_copy(update={"budget_time_s": given_s})
+
+
+def _seconds(budget: str) -> float:
+    from steelyard.units import UnitError, parse
+
+    try:
+        return float(parse(budget, "duration"))
+    except UnitError as error:
+        raise typer.BadParameter(f"{error.message}; {error.hint}", param_hint="--budget") from error
+
+
+def _within(study: Study, time_s: float, path: Path) -> Study:
+    from steelyard.plan.budget import with_time
+    from steelyard.study.checks.budget import check_budget
+    from steelyard.study.file.complaints import Complaints
+    from steelyard.study.file.source import read_source
+
+    changed = with_time(study, time_s)
+    complaints = Complaints(read_source(path))
+    check_budget(changed, complaints)
+    for first in complaints.ordered():
+        raise typer.BadParameter(f"{first.message}; {first.hint}", param_hint="--budget")
+    return changed

@@ -8,6 +8,7 @@ import typer
 
 from steelyard.cli.options import (
     RESULTS,
+    BudgetOption,
     EventsOption,
     FailIfOption,
     FormatOption,
@@ -43,6 +44,7 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
     study: StudyArgument,
     variant: VariantOption = None,
     seed: SeedOption = None,
+    budget: BudgetOption = None,
     results: ResultsOption = RESULTS,
     as_json: EventsOption = False,
     quiet: QuietOption = False,
@@ -57,7 +59,7 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
     wanted = measure.Wanted.of(
         formats, json=as_json, quiet=quiet, fail_if=fail_if, wait=wait, take_over=take_over
     )
-    return measure.begun(study, variant, seed, results, wanted)
+    return measure.begun(study, variant, seed, results, wanted, budget=budget)
 
 
 def resume(  # noqa: PLR0917 - the same

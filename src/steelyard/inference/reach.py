@@ -10,11 +10,15 @@ from __future__ import annotations
 import math
 from functools import cache
 
+from steelyard.inference.distributions import normal_bound
 from steelyard.inference.randomisation import PATHS, Design
 from steelyard.inference.spending import FIRST_LOOK, spent
 
 LUCK = 3
 """Of simulated orders more or fewer than expected are the rarest: in standard deviations."""
+POWER = 0.9
+_FACTOR = 1.36
+"""Times the difference that a test after a fixed number of visits finds: what looks cost."""
 _LONGEST = 1_000
 _FOURS = (1.0, 1 / 2, 1 / 6, 1 / 6)
 """Chance of the rarest beginning of a block of four, by how many of its visits there were."""
@@ -39,6 +43,15 @@ def sufficient_budget(design: Design, side: float) -> int:
     """The smallest budget of a pair within which a difference can be decided."""
     budgets = range(FIRST_LOOK, _LONGEST, _WHOLE[design])
     return next((n for n in budgets if first_decisive(design, n, side, -LUCK)), _LONGEST)
+
+
+def found_log(visits: int, noise_log: float, side: float) -> float:
+    """The difference of a pair, as a logarithm, found within so many visits in nine of ten runs.
+
+    ``noise_log`` is the standard deviation of one visit.
+    """
+    error = 2 * noise_log / math.sqrt(visits)
+    return _FACTOR * float(normal_bound(side) + normal_bound(1 - POWER)) * error
 
 
 def _rarest(design: Design, visits: int) -> float:

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from steelyard.plan.model import Forecast, Plan, PlannedTrial
 from steelyard.study import screening, timing
-from steelyard.study.model import Study
+from steelyard.study.model import BudgetSpec, Study
 from steelyard.study.workload_study import conditions_count
 
 # Visits before the judge looks for the first time, of two systems.
@@ -16,6 +16,17 @@ FIRST_LOOK_VISITS = 8
 # On disk: the record, the result of the load and its histograms; then each sample of a machine.
 TRIAL_BYTES = 64 * 1024
 SAMPLE_BYTES = 2 * 1024
+
+
+def with_time(study: Study, time_s: float) -> Study:
+    """The study with so much time instead of its budget."""
+    trials = study.trials.model_copy(update={"budget": BudgetSpec(time_s=time_s)})
+    return study.model_copy(update={"trials": trials})
+
+
+def time_s(study: Study, plan: Plan) -> float | None:
+    """How long a run may take; ``None`` where its visits alone are limited."""
+    return study.trials.budget.time_s if plan.budget_time_s is None else plan.budget_time_s
 
 
 def visits_within(study: Study) -> int:

@@ -105,6 +105,7 @@ class Plan(Frozen):
     that are ``not_applicable`` do not exist: a system has too few instances for a scenario. A
     study of one system has no visits of its own, only those of ``screen``. ``budget_visits`` is how
     many the budget held before it was extended (``extension.py``), ``None`` while it was not.
+    ``budget_time_s``: the command line allowed so much time instead of the study's budget.
     """
 
     schema_version: Literal[2] = 2
@@ -120,6 +121,7 @@ class Plan(Frozen):
     screen: ScreenPlan | None = None
     forecast: Forecast
     budget_visits: int | None = None
+    budget_time_s: float | None = None
 
     @property
     def budgeted(self) -> tuple[PlannedVisit, ...]:

@@ -6,8 +6,8 @@ stands before the judge in the way of the data.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 Scope = Literal["overall", "conditions"]
@@ -20,7 +20,8 @@ class Reach:
     ``scope``: over all conditions together, or at each by itself. ``side`` is what one side of each
     comparison may spend of the error rate. Visits are those of a pair of systems: ``planned`` in
     the budget, ``needed`` of it (``None``: more than are planned), ``would_do`` the smallest budget
-    that is enough.
+    that is enough. ``found_log`` maps the noise of a visit to the difference that all planned
+    visits find in nine of ten runs, both natural logarithms.
     """
 
     scope: Scope
@@ -29,6 +30,7 @@ class Reach:
     planned: int
     needed: int | None
     would_do: int
+    found_log: Mapping[float, float] = field(default_factory=dict, hash=False)
 
 
 def first_reached(reaches: Sequence[Reach]) -> int | None:

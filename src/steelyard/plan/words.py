@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from steelyard.plan.budget import first_look
+from steelyard.plan.budget import first_look, time_s
 from steelyard.plan.limit_words import limit_rows
 from steelyard.plan.model import Plan
 from steelyard.plan.reach import Reach, first_reached
@@ -53,6 +53,7 @@ def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> lis
                 ("trials", f"{_trials(plan)}, {takes(study, plan, plan.forecast.total_s)}"),
                 *_span(study, plan),
                 *_earliest(study, plan, reaches),
+                *_finds(reaches),
                 ("disk", f"about {format_bytes(plan.forecast.disk_bytes)} of results"),
                 ("seed", _seed(study, plan)),
                 ("study sha256", plan.study_sha256),
@@ -207,7 +208,7 @@ def _visits(study: Study, plan: Plan) -> str:
     most = MOST_VISITS_OF_ONE * len(plan.systems)
     limit = f"; {most:,} are the most of any plan" if len(plan.visits) >= most else ""
     budget = study.trials.budget
-    none = budget.time_s is None and budget.trials_per_cell is None
+    none = time_s(study, plan) is None and budget.trials_per_cell is None
     default = "; no budget is given, this is the default" if none else ""
     return f"{len(plan.visits):,} at most ({', '.join(counts)}){limit}{default}"
 
@@ -245,6 +246,21 @@ def _earliest(study: Study, plan: Plan, reaches: tuple[Reach, ...]) -> list[tupl
         earliest = f"after {visits} visits, {takes(study, plan, after_s)}"
         rows = [("earliest verdict", earliest)] if reached or not reaches else []
     return rows + [("out of reach", words) for words in _out_of_reach(reaches)]
+
+
+def _finds(reaches: Sequence[Reach]) -> list[tuple[str, str]]:
+    """What the whole budget finds, of the comparisons that find the least."""
+    within = [each for each in reaches if each.needed is not None and each.found_log]
+    if not within:
+        return []
+    hardest = max(within, key=lambda each: max(each.found_log.values()))
+    sizes = [f"{_percent(size)} at {_percent(noise)}" for noise, size in hardest.found_log.items()]
+    first = f"{sizes[0]} noise a visit"
+    return [("finds", f"in 9 of 10 runs a difference of {', '.join([first, *sizes[1:]])}")]
+
+
+def _percent(size_log: float) -> str:
+    return f"{100 * math.expm1(size_log):.2g} %"
 
 
 def _visits_in(span_s: float | None, plan: Plan) -> int:

@@ -24,6 +24,7 @@ from steelyard.judge.stopping.elimination import (
 )
 from steelyard.judge.stopping.stop import workload_futility
 from steelyard.judge.visits.workload_run import WorkloadRun, workload_runs
+from steelyard.plan.budget import time_s
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
 from steelyard.records.events import (
@@ -302,7 +303,7 @@ def _primary(study: Study, record: TrialRecord) -> ResponseSpec:
 
 
 def _deadline_ns(session: SessionContext, before: list[Event]) -> int | None:
-    budget_s = session.study.trials.budget.time_s
+    budget_s = time_s(session.study, session.plan)
     if budget_s is None:
         return None
     if session.plan.budget_visits is not None:

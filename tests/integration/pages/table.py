@@ -36,6 +36,11 @@ study: part
 question: Which is faster?
 trials: {margin: 20 %}
 """
+GATED = """\
+study: part
+question: Which is faster?
+workload: {use: http}
+"""
 OTHER = """\
   other: {platform: native, service: {use: sink-http}}
 workload: {use: http}
@@ -149,6 +154,10 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
     "docs/guide/gate-a-release.md": [
         ("summary:", text_file("service.yaml", "steelyard service check service.yaml")),
         ("claims:", part_of("studies/ci-gate/study.yaml")),
+        ("steelyard gate perf/gate", HELD + "tests/integration/test_pipelines.py"),
+        ("systems:", study(GATED)),
+        ("name: Performance", HELD + "tests/integration/test_pipelines.py"),
+        ("include:", HELD + "tests/integration/test_pipelines.py"),
         ("jobs:", job(repository, "report/report.md", "report/junit.xml", "summary")),
         ("performance:", job(repository, "report/junit.xml")),
     ],
@@ -251,12 +260,14 @@ README_COMMANDS: dict[str, str | None] = {
     "steelyard init": "steelyard init my-study",
     "steelyard plan STUDY": "steelyard plan my-study",
     "steelyard run STUDY": "steelyard run my-study --seed 1 --format json",
+    "steelyard gate STUDY --base REF --build COMMAND": None,  # tests/integration/test_pipelines.py
     "steelyard resume RUN": f"steelyard resume {RUNS} --format json",
     "steelyard restore RUN": f"steelyard restore {RUNS}",
     "steelyard report RUN --format html,md,tex,pdf,csv,junit,json": (
         f"steelyard report {RUNS} --format html,md,tex,csv,junit,openmetrics,bmf,benchfmt,action,"
         "json"
     ),  # pdf needs pdflatex: tests/unit/report/test_article.py
+    "steelyard comment RUN": f"steelyard comment {RUNS} --dry-run",
     "steelyard compare RUN RUN": f"steelyard compare {RUNS} {RUNS}",
     "steelyard serve RESULTS": None,  # until Ctrl-C: tests/integration/test_serve.py
     "steelyard runs": "steelyard runs --sort size",

@@ -69,9 +69,17 @@ class Wanted:
         return cls(chosen_formats(formats), json, quiet, tuple(fail_if or ()), busy)
 
 
-def begun(path: Path, variant: str | None, seed: int | None, results: Path, wanted: Wanted) -> int:
+def begun(
+    path: Path,
+    variant: str | None,
+    seed: int | None,
+    results: Path,
+    wanted: Wanted,
+    *,
+    budget: str | None = None,
+) -> int:
     """A new run of a study; the exit code."""
-    study, planned = plan_study(path, variant, seed)
+    study, planned = plan_study(path, variant, seed, budget)
     refuse_missing_secrets(study)
     check_version(find_engine())
     for line in () if wanted.quiet else plan_lines(study, planned, reaches(study, planned)):

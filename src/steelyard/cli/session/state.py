@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from steelyard.judge.findings import ResponseFinding, WarningNote
 from steelyard.judge.stopping.interim import InterimWord, Look
-from steelyard.plan.budget import remaining_s
+from steelyard.plan.budget import remaining_s, time_s
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.report.tables.interim import interim_table
@@ -83,7 +83,7 @@ class SessionState:
         trials = (trial for visit in visits for trial in visit.trials)
         rest = [trial for trial in trials if trial.trial > self._last_trial]
         left_s = remaining_s(rest, self._taken_s)
-        budget_s = self._study.trials.budget.time_s
+        budget_s = None if self.plan is None else time_s(self._study, self.plan)
         if left_s is None or budget_s is None:
             return left_s
         return min(left_s, max(0.0, budget_s - (time.monotonic() - self._first_s)))

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from steelyard.errors import RecordError, SteelyardError
+from steelyard.plan.budget import time_s
 from steelyard.plan.extension import extended
 from steelyard.records.archive import Run
 from steelyard.records.attempt_folder import attempt_key
@@ -72,7 +73,8 @@ class Follower:
             read_bounded(path, MOST_FILE_BYTES)
         self.study = read_study(self.run.study_path, variant=self.run.facts().variant)
         self.labels = Labels.of(self.study)
-        self.progress = Progress(self.run.planned(), self.study.trials.budget.time_s)
+        planned = self.run.planned()
+        self.progress = Progress(planned, time_s(self.study, planned))
         self._offset = self._lines = 0
 
     def _grown(self, size: int) -> bytes:
