@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -18,6 +19,10 @@ settings.load_profile("untimed")
 
 os.environ[lease.VARIABLE] = f"{tempfile.gettempdir()}/steelyard-tests-{os.getpid()}.lease"
 """Tests run side by side, and beside whatever else is measured on the machine."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts what it leaves in the background so, and what tests interrupt would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_unconfigure() -> None:
