@@ -58,7 +58,7 @@ def test_every_kind_has_a_file() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_every_figure_of_a_file_is_read_as_it_stands_there(name: str) -> None:
-    """``read.json`` holds the figures; each was compared with its file when it was accepted."""
+    """``read.json`` holds the figures that were read when it was accepted."""
     read = {
         path.name if path.parent.name == name else path.parent.name: figures(name, path)
         for path in FILES[name]
