@@ -13,7 +13,7 @@ import pytest
 from steelyard.records.archive import Run, open_run
 from steelyard.records.events import AttemptStarted, EnvironmentCompared, SessionClosed
 from steelyard.records.schema import Outcome
-from tests.integration.conftest import STUDY, Steelyard
+from tests.integration.conftest import STUDY, Steelyard, first_in_every_run
 
 NEVER_S = 900
 ENDS_WITHIN_S = 300
@@ -135,7 +135,7 @@ def check_interrupted_in(run: Run, *phases: str) -> None:
     assert record.failure.phase in phases
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", first_in_every_run([signal.SIGTERM, signal.SIGINT]))
 def test_calibration_ends(steelyard: Steelyard, number: int) -> None:
     write(steelyard, "study.yaml", with_times("5 s", "60 s"))
     process = steelyard.start("run", ".")
@@ -146,6 +146,7 @@ def test_calibration_ends(steelyard: Steelyard, number: int) -> None:
 
 
 @pytest.mark.parametrize(("warmup", "window"), [(f"{NEVER_S} s", "1 s"), ("0", f"{NEVER_S} s")])
+@pytest.mark.extended
 def test_warmup_and_window_end(steelyard: Steelyard, warmup: str, window: str) -> None:
     write(steelyard, "study.yaml", with_times(warmup, window))
     process = steelyard.start("run", ".")
@@ -163,7 +164,7 @@ def test_a_platform_that_comes_up_for_ever_ends(steelyard: Steelyard) -> None:
     check_interrupted_in(check_ended(steelyard, end(process)), "restore")
 
 
-@pytest.mark.parametrize("phase", ["make_ready", "measure"])
+@pytest.mark.parametrize("phase", first_in_every_run(["make_ready", "measure"]))
 def test_a_tool_that_takes_for_ever_ends(steelyard: Steelyard, phase: str) -> None:
     reached = steelyard.folder / "reached"
     for_ever, at_once = f"touch {reached}; sleep {NEVER_S}", "true"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from steelyard.records.archive import open_run
 from tests.integration.conftest import STUDY, Steelyard
 
@@ -59,6 +61,7 @@ def test_a_run_whose_budget_ended_goes_on_by_the_order_that_was_drawn_and_only_o
     assert "it was extended before, and the error rate allows that once" in again.stderr
 
 
+@pytest.mark.extended
 def test_a_run_that_reached_its_verdict_is_not_extended(steelyard: Steelyard) -> None:
     (steelyard.folder / "study.yaml").write_text(DECIDABLE, encoding="utf-8")
     assert steelyard.run("run", ".").returncode == 0

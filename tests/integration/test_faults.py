@@ -77,6 +77,7 @@ def test_a_sink_that_dies_is_a_failed_attempt_and_is_tried_again(steelyard: Stee
     assert again[0].outcome is Outcome.OK
 
 
+@pytest.mark.extended
 def test_an_agent_that_dies_is_a_failed_attempt_and_the_next_opens_a_new_one(
     steelyard: Steelyard,
 ) -> None:

@@ -83,6 +83,7 @@ def test_a_study_of_this_protocol_is_measured_calibrated_and_reported(
     assert "Generator capacity" in report
 
 
+@pytest.mark.extended
 def test_calibration_can_be_switched_off(steelyard: Steelyard) -> None:
     text = (steelyard.folder / "study.yaml").read_text(encoding="utf-8")
     switched = f"{text}generator: {{calibrate: false}}\n"

@@ -10,7 +10,13 @@ import pytest
 from steelyard.records.archive import Run, open_run
 from steelyard.records.missing import TooFewSamples
 from steelyard.records.schema import Outcome, TrialRecord
-from tests.integration.conftest import LONGEST_S, STUDY, Steelyard, assert_each_ended_well
+from tests.integration.conftest import (
+    LONGEST_S,
+    STUDY,
+    Steelyard,
+    assert_each_ended_well,
+    first_in_every_run,
+)
 from tests.integration.test_faults import wait_for_sink
 
 KEPT = STUDY.replace("reset: service", "reset: none").replace("users: 2", "users: [1, 2]")
@@ -51,6 +57,7 @@ def test_each_system_is_prepared_once_and_measured_again_and_again(steelyard: St
     assert not steelyard.processes()
 
 
+@pytest.mark.extended
 def test_a_trial_that_fails_has_all_systems_prepared_anew(steelyard: Steelyard) -> None:
     write_study(steelyard, LONG_WINDOWS)
     process = steelyard.start("run", ".", "--seed", "1")
@@ -63,7 +70,7 @@ def test_a_trial_that_fails_has_all_systems_prepared_anew(steelyard: Steelyard) 
     assert not steelyard.processes()
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("sent", first_in_every_run([signal.SIGINT, signal.SIGKILL]))
 def test_what_stayed_up_is_undone_when_the_session_ends_early(
     steelyard: Steelyard, sent: signal.Signals
 ) -> None:

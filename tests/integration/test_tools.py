@@ -161,6 +161,7 @@ metrics:
 """
 
 
+@pytest.mark.extended
 def test_a_tool_on_the_generator_gets_the_address_of_the_service_and_the_load(
     steelyard: Steelyard,
 ) -> None:

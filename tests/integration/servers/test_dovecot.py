@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.integration.conftest import first_in_every_run
 from tests.integration.servers.authority import Authority
 from tests.integration.servers.dovecot import Dovecot, dovecot
 from tests.integration.servers.engine_load import assert_all_good, kinds, load, refusal
@@ -51,8 +52,8 @@ def fill(store: Dovecot, messages: int, *words: str) -> dict[str, Any]:
     return result
 
 
-@pytest.mark.parametrize("grouping", ["none", "envelope", "message"])
-@pytest.mark.parametrize("copies", [1, 3])
+@pytest.mark.parametrize("grouping", first_in_every_run(["none", "envelope", "message"]))
+@pytest.mark.parametrize("copies", first_in_every_run([1, 3]))
 def test_lmtp_delivers_each_message_to_each_recipient(
     store: Dovecot, grouping: str, copies: int
 ) -> None:
