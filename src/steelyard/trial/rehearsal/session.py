@@ -62,7 +62,7 @@ def rehearse(
     ``run`` holds the study and an empty ledger, anywhere. ``reach`` opens a machine to look at.
     """
     folders = RunFolders(folder)
-    steps = Steps(_names(folders), _ports(study, plan))
+    steps = Steps(_names(folders, run), _ports(study, plan))
     with Ledger(run.ledger_path) as ledger:
         rehearsed = _Machines(steps, reach)
         session = SessionContext(
@@ -76,8 +76,9 @@ def rehearse(
     return steps.all()
 
 
-def _names(folders: RunFolders) -> dict[str, str]:
-    return {str(folders.run.absolute()): "RUN", folders.mark: "MARK"}
+def _names(folders: RunFolders, run: Run) -> dict[str, str]:
+    places = (folders.run, run.path)
+    return {**{str(each.absolute()): "RUN" for each in places}, folders.mark: "MARK"}
 
 
 def _ports(study: Study, plan: Plan) -> frozenset[str]:

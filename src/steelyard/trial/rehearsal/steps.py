@@ -19,7 +19,7 @@ _ROOT_PROGRAMS = frozenset({
     "tuned-adm", "umount", "unshare", "wipefs",
 })  # fmt: skip
 _SHORT = re.compile(r"/tmp/steelyard-[0-9a-f]{10}")  # noqa: S108 - made by the agent there
-_NUMBER = re.compile(r"(?<![\w.])\d{5}(?!\w)")
+_NUMBER = re.compile(r'(?<![\w.])(?<!"pid": )\d{5}(?!\w)')
 _LONGEST_TEXT = 4096
 
 
