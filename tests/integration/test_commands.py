@@ -56,7 +56,8 @@ def test_init_writes_a_study_that_plans(steelyard: Steelyard) -> None:
 def test_doctor_prints_every_check_as_json(steelyard: Steelyard) -> None:
     checks = json.loads(steelyard.run("doctor", "--json").stdout)
     assert {"processors", "load", "steal"} <= {check["name"] for check in checks}
-    assert {"machine", "name", "verdict", "value", "reason", "remedy"} == set(checks[0])
+    fields = {"machine", "name", "verdict", "value", "reason", "remedy", "fix"}
+    assert fields == set(checks[0])
 
 
 def test_doctor_looks_at_this_machine(steelyard: Steelyard) -> None:
