@@ -226,7 +226,7 @@ def _fault_task(fault: Fault) -> Task:
         fault.words,
         {},
         lambda batch, studies: _faulty(fault, batch, studies),
-        most=4_000,
+        most=5_120,
         batch=BATCH // 4,
     )
 
