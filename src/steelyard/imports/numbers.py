@@ -11,14 +11,14 @@ from steelyard.imports.metrics import scaled, taken
 from steelyard.imports.output import Found, NotThereError, Printed
 from steelyard.study.declared.conditions import holds
 from steelyard.study.declared.json_path import as_text, values_at
-from steelyard.study.workload.metric import Scale
+from steelyard.study.workload.metric import Look, Scale
 
 Values = dict[str, float]
 
 
-def trials_of(kind: Kind, part: Printed) -> list[Values]:
-    """The numbers of a row: of one trial, or of as many as there are numbers."""
-    settings = {name: part.found(look)[0].text.lower() for name, look in kind.settings.items()}
+def trials_of(kind: Kind, part: Printed, whole: Printed) -> list[Values]:
+    """The numbers of a row of a file: of one trial, or of as many as there are numbers."""
+    settings = {name: _setting(look, part, whole) for name, look in kind.settings.items()}
     columns: dict[str, list[float]] = {}
     for name, metric in kind.metrics.items():
         if not holds(metric.when, settings):
@@ -37,6 +37,15 @@ def trials_of(kind: Kind, part: Printed) -> list[Values]:
     if len(lengths) != 1:
         raise NotThereError("its numbers are not of the same trials")
     return [{name: values[i] for name, values in columns.items()} for i in range(lengths.pop())]
+
+
+def _setting(look: Look, part: Printed, whole: Printed) -> str:
+    """What the row says, or else the file."""
+    try:
+        found = part.found(look)
+    except NotThereError:
+        found = whole.found(look)
+    return found[0].text.lower()
 
 
 def _numbers(kind: Kind, metric: ImportedMetric, part: Printed) -> list[float]:

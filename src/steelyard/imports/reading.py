@@ -147,14 +147,14 @@ def _results(kind: Kind, text: str, document: object) -> Iterator[Result]:
         raise NotThereError(reason)
     conditions = {name: _level(whole.found(look)[0].text) for name, look in kind.conditions.items()}
     if kind.rows is None:
-        yield Result(None, conditions, tuple(trials_of(kind, whole)))
+        yield Result(None, conditions, tuple(trials_of(kind, whole, whole)))
         return
     found: dict[tuple[str | None, str | None], list[Values]] = {}
     for name, system, part in parts_of(kind, kind.rows, text, document):
         if (reason := refused_reason(kind.refuses, part)) is not None:
             raise NotThereError(f"`{name}`: {reason}")
         try:
-            found.setdefault((name, system), []).extend(trials_of(kind, part))
+            found.setdefault((name, system), []).extend(trials_of(kind, part, whole))
         except NotThereError as error:
             raise NotThereError(f"`{name}`: {error}") from error
     if not found:

@@ -24,7 +24,7 @@ OF_WORKLOADS = {
     "sysbench-memory": ("1.0.11-read", "1.0.20-read"),
     "sysbench-fileio": ("1.0.0-rndrw", "1.0.11-rndrw", "1.0.20-seqrd"),
 }
-REFUSED = ("1.15.0-failed.json", "3.33-not-grouped.json")
+REFUSED = ("1.15.0-failed.json", "3.33-not-grouped.json", "4.9.4-failed.txt")
 READ = "read.json"
 FILES = {
     name: [TOOLS / name / case / "stdout.txt" for case in OF_WORKLOADS.get(name, ())]
@@ -142,8 +142,27 @@ def test_a_run_that_failed_makes_its_file_unusable() -> None:
         read_file(path, "hyperfine", kind("hyperfine"))
 
 
+def test_a_run_in_which_no_operation_succeeded_is_refused() -> None:
+    with pytest.raises(StudyError) as refused:
+        read_file(IMPORTS / "mstone" / "4.9.4-failed.txt", "mstone", kind("mstone"))
+    assert "`SMTP`" in refused.value.complaints[0].message
+
+
+def test_a_run_of_which_a_client_did_not_report_is_refused() -> None:
+    data = FILES["mstone"][0].read_bytes().replace(b"clients: 4 of 4", b"clients: 3 of 4")
+    with pytest.raises(StudyError):
+        parsed("mstone", data)
+
+
+def test_the_file_says_which_way_is_better_where_its_rows_do_not() -> None:
+    data = FILES["mmtests"][0].read_bytes()
+    assert {*parsed("mmtests", data).results[0].trials[0]} == {"mmtests.lower"}
+    other = parsed("mmtests", data.replace(b'"Lower"', b'"Higher"'))
+    assert {*other.results[0].trials[0]} == {"mmtests.higher"}
+
+
 def test_a_row_that_lacks_a_field_is_named_with_its_line() -> None:
-    data = (IMPORTS / "jmeter" / "written.jtl").read_bytes().replace(b",OK,users", b",users", 3)
+    data = (IMPORTS / "jmeter" / "5.6.3.jtl").read_bytes().replace(b",OK,users", b",users", 3)
     with pytest.raises(StudyError) as refused:
         parsed("jmeter", data)
     assert refused.value.complaints[0].line == 2
