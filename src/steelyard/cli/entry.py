@@ -6,6 +6,7 @@ Who wants the engine alone waits for nothing else; the commands load what they n
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from types import FrameType
@@ -13,6 +14,9 @@ from typing import NoReturn
 
 from steelyard.cli import engine
 from steelyard.cli.ending import exit_code
+
+_COLLECT_AFTER = 50_000
+"""So many objects more, in place of 700."""
 
 
 def _hang_up(_number: int, _frame: FrameType | None) -> NoReturn:
@@ -31,6 +35,8 @@ def main() -> None:
     mode, arguments = sys.argv[1:2], sys.argv[2:]
     if mode in (["load"], ["sink"], ["kernel"]):
         sys.exit(exit_code(lambda: engine.become(mode[0], arguments)))
+    # What starting makes is kept: collections while modules load take a tenth of the time of a plan.
+    gc.set_threshold(_COLLECT_AFTER)
     from steelyard.cli.main import app
 
     app()
