@@ -113,6 +113,21 @@ COMMANDS = {
         ("steelyard compare results/my-study/RUN results/my-study/RUN",),
         "cli.reading",
     ),
+    "publish": Entry(
+        "publication:publish",
+        "Put a run into a folder for others, with all that its findings rest on.",
+        _READ,
+        ("steelyard publish results/my-study --to my-study-published",),
+        "cli.reading",
+    ),
+    "verify": Entry(
+        "publication:verify",
+        "Check a published run: digests, commitment, records; run the judge again.",
+        _READ,
+        ("steelyard verify my-study-published",
+         "steelyard verify my-study-published --commitment DIGEST --json"),
+        "cli.reading",
+    ),
     "serve": Entry(
         "serve:serve",
         "Show runs, reports, pairs, histories and live runs in a browser, until Ctrl-C.",

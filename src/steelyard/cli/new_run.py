@@ -13,13 +13,18 @@ from steelyard.errors import HostError
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run, RunFacts, create_run
 from steelyard.records.author_notes import kept_notes
+from steelyard.records.commitment import Commitment
 from steelyard.study.declared.tuned_profiles import own_texts as own_profiles
 from steelyard.study.lookup import own_texts
 from steelyard.study.model import Study
 
 
-def new_run(path: Path, study: Study, plan: Plan, results: Path) -> Run:
+def new_run(
+    path: Path, study: Study, plan: Plan, results: Path, commitment: Commitment | None = None
+) -> Run:
     """Makes it below ``results``, for the study that was read from ``path``.
+
+    ``commitment`` is one that was made before; otherwise the run gets one of its own.
 
     Raises:
         HostError: ``results`` cannot be written.
@@ -38,7 +43,7 @@ def new_run(path: Path, study: Study, plan: Plan, results: Path) -> Run:
     )
     try:
         own = _own_files(study) | _notes(study, file.parent)
-        return create_run(results, facts, file.read_bytes(), plan, own)
+        return create_run(results, facts, file.read_bytes(), plan, own, commitment)
     except OSError as error:
         raise HostError(
             f"cannot keep records in {results}: {error.strerror}",

@@ -50,6 +50,14 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
             help="Measure two short trials of each system, undo them, and forecast from them.",
         ),
     ] = False,
+    commit: Annotated[
+        Path | None,
+        typer.Option(
+            "--commit",
+            help="Write a commitment to study, plan and seed to this file, for `run --commitment`; "
+            "print its digest, to be posted before the run.",
+        ),
+    ] = None,
     changes: Annotated[
         bool,
         typer.Option(
@@ -73,6 +81,8 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
 
     known = NOISES_LOG if noise is None else (_noise_of(noise),)
     read, planned = plan_study(study, variant, seed, budget)
+    if commit is not None:
+        import_module("steelyard.cli.committing").write_commitment(commit, read.sha256, planned)
     if timed:
         # What measures is slow to load, and few plans need it.
         pilot = import_module("steelyard.cli.pilot")

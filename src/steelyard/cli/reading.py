@@ -13,7 +13,6 @@ from steelyard.cli.console import say, tell
 from steelyard.errors import HostError
 from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import Run
-from steelyard.report.anonymous import anonymous
 from steelyard.report.formats.registry import FORMATS, write_report
 from steelyard.report.formats.terminal import screen_lines
 
@@ -74,12 +73,6 @@ def write_into(
             "folder that you may write to with --to",
             slug="cannot-write",
         ) from error
-
-
-def for_publication(run: Run, findings: RunFindings) -> RunFindings:
-    """The same without host names, paths and addresses of the machines that it came from."""
-    facts = (facts for record in run.records() for facts in record.facts.values())
-    return anonymous(findings, {name for each in facts if (name := each.get("hostname"))})
 
 
 def print_answer(findings: RunFindings, reports: Sequence[str], further: str | None) -> None:

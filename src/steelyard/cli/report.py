@@ -43,8 +43,9 @@ def report(
     ] = False,
 ) -> None:
     """Write the report of a run again and print its verdicts."""
-    from steelyard.cli.reading import chosen_formats, for_publication, print_answer, write_into
+    from steelyard.cli.reading import chosen_formats, print_answer, write_into
     from steelyard.records.archive import open_run
+    from steelyard.report.anonymous import anonymous_of
     from steelyard.report.from_run import find, stored
 
     chosen = chosen_formats(formats)
@@ -55,7 +56,7 @@ def report(
     run = None if path.is_file() else open_run(path)
     findings = stored(path) if run is None else find(run, notes)
     if run is not None and anonymous:
-        findings = for_publication(run, findings)
+        findings = anonymous_of(findings, run.records())
     folder = to or (path.parent if run is None else run.report_path)
     paths = write_into(folder, findings, chosen, own=run is not None and to is None)
     print_answer(findings, [shown(written) for written in paths], None)

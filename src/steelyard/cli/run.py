@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,6 +32,13 @@ TakeOverOption = Annotated[
         help="End the agents of another session that measures on a machine of the study.",
     ),
 ]
+CommitmentOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--commitment",
+        help="Run the plan that `steelyard plan --commit FILE` committed to, with its seed.",
+    ),
+]
 ExtendOption = Annotated[
     bool,
     typer.Option(
@@ -44,6 +52,7 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
     study: StudyArgument,
     variant: VariantOption = None,
     seed: SeedOption = None,
+    commitment: CommitmentOption = None,
     budget: BudgetOption = None,
     results: ResultsOption = RESULTS,
     as_json: EventsOption = False,
@@ -59,7 +68,7 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
     wanted = measure.Wanted.of(
         formats, json=as_json, quiet=quiet, fail_if=fail_if, wait=wait, take_over=take_over
     )
-    return measure.begun(study, variant, seed, results, wanted, budget=budget)
+    return measure.begun(study, variant, seed, results, wanted, budget=budget, committed=commitment)
 
 
 def resume(  # noqa: PLR0917 - the same

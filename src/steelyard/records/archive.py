@@ -10,7 +10,8 @@
       profiles/       files of tuned's profiles, likewise
       run.json        study path, variant, seed, version of the tool
       plan.json       every visit and trial
-      SHA256SUMS      of the three above
+      commitment.json what opens the commitment to study, plan and seed
+      SHA256SUMS      of these four, without the user's own files
       ledger.jsonl    every event of the run, in order
       trials/0007-1/  trial 7, attempt 1: record, load and service as JSON, samples as
                       Parquet, what a tool printed as text; SHA256SUMS of these
@@ -25,7 +26,7 @@ A trial's folder appears by rename, whole or not at all, whatever its outcome.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +40,13 @@ from steelyard.plan.extension import extended
 from steelyard.plan.model import Frozen, Plan
 from steelyard.records.attempt_folder import AttemptFolder, Samples, attempt_key, parquet_of
 from steelyard.records.events import BudgetExtended, Event
+from steelyard.records.commitment import (
+    COMMITMENT,
+    Commitment,
+    commit,
+    commitment_of,
+    plan_bytes,
+)
 from steelyard.records.files.checksums import (
     read_checked,
     read_sums,
@@ -126,6 +134,18 @@ class Run:
     def events(self) -> list[Event]:
         """The ledger."""
         return read_ledger(self.ledger_path)
+    def commitment(self) -> Commitment | None:
+        """That of study, plan and seed; ``None`` of a run that was made without.
+
+        Raises:
+            RecordError: it is damaged or missing.
+        """
+        sums = read_sums(self.path)
+        path = self.path / COMMITMENT
+        if COMMITMENT not in (sums or {}) and not path.exists():
+            return None
+        return commitment_of(read_checked(self.path, COMMITMENT, sums), path)
+
 
     def records(self) -> list[TrialRecord]:
         """Every attempt, ordered by trial and attempt.
@@ -209,7 +229,7 @@ class Run:
         return parsed(read_checked(self.path, name, sums), self.path / name, model, of_1)
 
 
-def create_run(
+def create_run(  # noqa: PLR0917 - what a run consists of
     results: Path,
     facts: RunFacts,
     study_bytes: bytes,
@@ -218,7 +238,8 @@ def create_run(
 ) -> Run:
     """Makes the folder of a new run, named by its UTC time, whole or not at all.
 
-    ``own`` are texts of platforms, services and profiles that are the user's own, by path.
+    ``own`` are texts of platforms, services and profiles that are the user's own, by path;
+    ``commitment`` was made before, otherwise one is made now.
 
     Raises:
         OSError: ``results`` cannot be written.
@@ -228,7 +249,8 @@ def create_run(
         files = {
             "study.yaml": study_bytes,
             FACTS: facts.model_dump_json(indent=1).encode() + b"\n",
-            "plan.json": plan.model_dump_json(indent=1).encode() + b"\n",
+            "plan.json": plan_bytes(plan),
+            COMMITMENT: (commitment or commit(facts.study_sha256, plan)).stored(),
         }
         write_files(new, files)
         write_file(new / "ledger.jsonl", b"")
@@ -246,6 +268,7 @@ def create_import(
     """Makes the folder of what another tool measured, named as a run, whole or not at all.
 
     ``record`` is its ``import.json``; ``sources`` are the files that it was read from.
+    commitment: Commitment | None = None,
 
     Raises:
         OSError: ``results`` cannot be written.

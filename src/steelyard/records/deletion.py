@@ -44,7 +44,7 @@ def delete_spare(run: Run) -> int:
     Raises:
         RecordError: the run is in use, or its checksums are damaged.
     """
-    with _held(run):
+    with held(run):
         spare = spare_files(run)
         freed = bytes_on_disk(spare)
         for folder in dict.fromkeys(path.parent for path in spare if path.name != SCRATCH):
@@ -62,7 +62,7 @@ def delete_whole(run: Run) -> int:
     Raises:
         RecordError: the run is in use.
     """
-    with _held(run):
+    with held(run):
         freed = bytes_on_disk([run.path])
         hidden = run.path.with_name(NEW + run.name)
         run.path.rename(hidden)
@@ -72,8 +72,12 @@ def delete_whole(run: Run) -> int:
 
 
 @contextmanager
-def _held(run: Run) -> Iterator[None]:
-    """While nothing else writes the run: its controller holds the same lock."""
+def held(run: Run) -> Iterator[None]:
+    """While nothing else writes the run: its controller holds the same lock.
+
+    Raises:
+        RecordError: it is being written.
+    """
     try:
         ledger = os.open(run.ledger_path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:  # what another tool measured has none
@@ -84,7 +88,7 @@ def _held(run: Run) -> Iterator[None]:
     except BlockingIOError as error:
         raise RecordError(
             f"{run.path} is being written by another steelyard",
-            hint="wait until it has ended, or end it with Ctrl-C; nothing of it was deleted",
+            hint="wait until it has ended, or end it with Ctrl-C; nothing was done",
             slug="run-is-in-use",
         ) from error
     else:

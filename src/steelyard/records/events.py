@@ -327,7 +327,10 @@ Event = (
 
 
 class RunPlanned(_Event):
-    """A session begins on ``run``, the folder of its records, of whose trials some are done."""
+    """A session begins on ``run``, the folder of its records, of whose trials some are done.
+
+    ``commitment`` is the digest of that to study, plan and seed; ``None`` of a run without.
+    """
 
     event: Literal["run_planned"] = "run_planned"
     tool_version: str
@@ -335,6 +338,7 @@ class RunPlanned(_Event):
     study: str
     study_sha256: str
     seed: int
+    commitment: str | None = None
     systems: tuple[str, ...]
     visits: int
     trials: int

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from steelyard.judge.findings import RunFindings
+from steelyard.records.schema import TrialRecord
 
 WITHHELD = "withheld"
 IDENTIFYING = frozenset(
@@ -47,6 +48,12 @@ _HARDWARE = re.compile(r"\b[0-9a-f]{2}(?::[0-9a-f]{2}){5}\b", re.IGNORECASE)
 _URL_HOST = re.compile(r"\b(ssh://)(?:[\w.-]+@)?[\w.-]+")
 _VERSION = re.compile(r"(?<=\d)[-+~].*")
 _KERNEL = re.compile(r"\b(kernel \d+(?:\.\d+)+)[-+~][\w.+~-]*\w")
+
+
+def anonymous_of(findings: RunFindings, records: Iterable[TrialRecord]) -> RunFindings:
+    """The same findings without host names, paths and addresses of the machines of ``records``."""
+    facts = (facts for record in records for facts in record.facts.values())
+    return anonymous(findings, {name for each in facts if (name := each.get("hostname"))})
 
 
 def anonymous(run: RunFindings, host_names: Iterable[str] = ()) -> RunFindings:

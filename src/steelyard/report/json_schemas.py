@@ -18,6 +18,7 @@ from steelyard.imports.record import ImportRecord
 from steelyard.judge.findings import RunFindings
 from steelyard.plan.model import Plan
 from steelyard.records.archive import RunFacts
+from steelyard.records.commitment import Commitment
 from steelyard.records.events import event_adapter, stream_adapter
 from steelyard.records.note import TEXT, Note
 from steelyard.records.schema import TrialRecord
@@ -30,6 +31,7 @@ DOCUMENTS: dict[str, tuple[str, TypeAdapter[Any]]] = {
     "plan": ("plan.json of a run", TypeAdapter(Plan)),
     "ledger-event": ("A line of ledger.jsonl of a run", event_adapter()),
     "stream-event": ("A line of `steelyard run --json`", stream_adapter()),
+    "commitment": ("commitment.json of a run", TypeAdapter(Commitment)),
     "trial-record": ("record.json of an attempt at a trial", TypeAdapter(TrialRecord)),
     "import": ("import.json of what another tool measured", TypeAdapter(ImportRecord)),
     "findings": ("findings.json of a run", TypeAdapter(RunFindings)),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import typer
 
+from steelyard.cli.committing import read_commitment, refuse_another_plan, tell_commitment
 from steelyard.cli.console import shown, tell
 from steelyard.cli.extending import extend_budget, may_be_extended
 from steelyard.cli.new_run import new_run
@@ -77,14 +78,22 @@ def begun(
     wanted: Wanted,
     *,
     budget: str | None = None,
+    committed: Path | None = None,
 ) -> int:
-    """A new run of a study; the exit code."""
-    study, planned = plan_study(path, variant, seed, budget)
+    """A new run of a study, of its plan that was ``committed`` to, if one was; the exit code."""
+    commitment = None if committed is None else read_commitment(committed, seed)
+    drawn = seed if commitment is None else commitment.seed
+    study, planned = plan_study(path, variant, drawn, budget)
+    if commitment is not None:
+        refuse_another_plan(commitment, study.sha256, planned)
     refuse_missing_secrets(study)
     check_version(find_engine())
     for line in () if wanted.quiet else plan_lines(study, planned, reaches(study, planned)):
         tell(line)
-    return _measured(study, new_run(path, study, planned, results), wanted)
+    opened = new_run(path, study, planned, results, commitment)
+    if not wanted.quiet:
+        tell_commitment(opened)
+    return _measured(study, opened, wanted)
 
 
 def resumed(path: Path, wanted: Wanted, *, extend: bool) -> int:

@@ -35,7 +35,7 @@ class EventStream:
                 sys.stdout.close()
 
     def starts(self, plan: Plan, trials_done: int) -> None:
-        facts = self._run.facts()
+        facts, commitment = self._run.facts(), self._run.commitment()
         self.write(
             RunPlanned(
                 tool_version=facts.tool_version,
@@ -43,6 +43,7 @@ class EventStream:
                 study=facts.study,
                 study_sha256=facts.study_sha256,
                 seed=facts.seed,
+                commitment=commitment and commitment.digest,
                 systems=plan.systems,
                 visits=len(plan.every_visit),
                 trials=sum(len(visit.trials) for visit in plan.every_visit),
