@@ -144,6 +144,13 @@ COMMANDS = {
          "steelyard runs delete my-study/2026-11-23T19-36-28Z",
          "steelyard runs delete my-study/2026-11-23T19-36-28Z --all --yes"),
     ),
+    "compact": Entry(
+        "compact:compact",
+        "Pack the folders of a run's attempts into a few files, byte for byte.",
+        _READ,
+        ("steelyard compact results/my-study/RUN",),
+        "records.compaction",
+    ),
     "judge": Entry(
         "judge:judge",
         "Judge trials that were measured elsewhere, as a study would be judged.",

@@ -15,6 +15,7 @@
       ledger.jsonl    every event of the run, in order
       trials/0007-1/  trial 7, attempt 1: record, load and service as JSON, samples as
                       Parquet, what a tool printed as text; SHA256SUMS of these
+      packed/         the same of attempts that have no folder any more (``compaction.py``)
       report/         what was made from it; may be deleted and made again
 
 What another tool measured (``imports/``) has ``import.json`` and ``sources/``, the files that
@@ -39,7 +40,6 @@ from steelyard.errors import RecordError
 from steelyard.plan.extension import extended
 from steelyard.plan.model import Frozen, Plan
 from steelyard.records.attempt_folder import AttemptFolder, Samples, attempt_key, parquet_of
-from steelyard.records.events import BudgetExtended, Event
 from steelyard.records.commitment import (
     COMMITMENT,
     Commitment,
@@ -47,7 +47,9 @@ from steelyard.records.commitment import (
     commitment_of,
     plan_bytes,
 )
+from steelyard.records.events import BudgetExtended, Event
 from steelyard.records.files.checksums import (
+    SUMS,
     read_checked,
     read_sums,
     refuse_unlike_the_ledger,
@@ -63,6 +65,7 @@ from steelyard.records.files.durable import (
     write_file,
 )
 from steelyard.records.files.migration import Document, facts_of_1, plan_of_1
+from steelyard.records.files.packed import Files, packed_places, read_packed
 from steelyard.records.ledger import read_ledger
 from steelyard.records.load_results import Course, LoadTimes, course_of, load_times_of
 from steelyard.records.schema import TrialRecord
@@ -131,9 +134,6 @@ class Run:
         """The plan as it was fixed before the first trial, whatever the ledger says."""
         return self._model("plan.json", Plan, plan_of_1)
 
-    def events(self) -> list[Event]:
-        """The ledger."""
-        return read_ledger(self.ledger_path)
     def commitment(self) -> Commitment | None:
         """That of study, plan and seed; ``None`` of a run that was made without.
 
@@ -146,6 +146,9 @@ class Run:
             return None
         return commitment_of(read_checked(self.path, COMMITMENT, sums), path)
 
+    def events(self) -> list[Event]:
+        """The ledger."""
+        return read_ledger(self.ledger_path)
 
     def records(self) -> list[TrialRecord]:
         """Every attempt, ordered by trial and attempt.
@@ -153,9 +156,24 @@ class Run:
         Raises:
             RecordError: one is missing or damaged, or is not the one that the ledger names.
         """
-        attempts = list(self._attempts())
-        refuse_unlike_the_ledger(self.path, self.events(), [each.key for each in attempts])
-        return [each.record() for each in attempts]
+        keys, records = [], []
+        for each in self._attempts("record"):
+            keys.append(each.key)
+            records.append(each.record())
+        refuse_unlike_the_ledger(self.path, self.events(), keys)
+        return records
+
+    def attempt_keys(self) -> list[str]:
+        """Names of all attempts, in order: of those with a folder, and of those that are packed.
+
+        Raises:
+            RecordError: what is packed cannot be read.
+        """
+        return [key for _, _, key in self._keys(packed_places(self.path))]
+
+    def file_names(self) -> dict[str, frozenset[str]]:
+        """The files of every attempt that are there, by attempt key."""
+        return {each.key: each.names for each in self._attempts("record")}
 
     def courses(self) -> Iterator[tuple[str, Course]]:
         """Throughput over the window of every attempt that drove a load, by attempt key.
@@ -163,7 +181,7 @@ class Run:
         Raises:
             RecordError: the result of a load is damaged.
         """
-        for attempt in self._attempts():
+        for attempt in self._attempts("load"):
             course = attempt.read_loads(course_of)
             if course is not None:
                 yield attempt.key, course
@@ -174,7 +192,7 @@ class Run:
         Raises:
             RecordError: the result of a load is damaged.
         """
-        for attempt in self._attempts():
+        for attempt in self._attempts("load"):
             times = attempt.read_loads(load_times_of)
             if times is not None:
                 yield attempt.key, times
@@ -184,7 +202,7 @@ class Run:
 
         Those that are missing or damaged are left out, and their names given to ``damaged``.
         """
-        for attempt in self._attempts():
+        for attempt in self._attempts("samples"):
             yield from attempt.samples(damaged)
 
     def write_attempt(
@@ -213,14 +231,27 @@ class Run:
     def _attempt_folder(self, record: TrialRecord) -> Path:
         return self.path / "trials" / attempt_key(record.trial, record.attempt)
 
-    def _attempts(self) -> Iterator[AttemptFolder]:
-        folders = []
-        for folder in (self.path / "trials").iterdir():
-            match = _ATTEMPT_NAME.fullmatch(folder.name)
-            if match:
-                folders.append((int(match[1]), int(match[2]), folder))
-        for trial, attempt, folder in sorted(folders):
-            yield AttemptFolder(folder, trial, attempt)
+    def _attempts(self, wanted: str) -> Iterator[AttemptFolder]:
+        """In order; of those that are packed only the files whose names begin as ``wanted``.
+
+        One file of ``packed/`` is in memory at a time; they hold attempts in the same order.
+        """
+        places = packed_places(self.path)
+        loaded: tuple[Path | None, Mapping[str, Files]] = (None, {})
+        for trial, attempt, key in self._keys(places):
+            folder = AttemptFolder(self.path / "trials" / key, trial, attempt)
+            place = places.get(key)
+            if place is None or folder.path.is_dir():
+                yield folder
+                continue
+            if loaded[0] != place:
+                loaded = (place, read_packed(place, (SUMS, wanted)))
+            yield AttemptFolder(place / key, trial, attempt, loaded[1][key])
+
+    def _keys(self, packed: Iterable[str]) -> list[tuple[int, int, str]]:
+        names = {*packed, *(folder.name for folder in (self.path / "trials").iterdir())}
+        matches = (match for match in map(_ATTEMPT_NAME.fullmatch, names) if match)
+        return sorted((int(match[1]), int(match[2]), match[0]) for match in matches)
 
     def _model(
         self, name: str, model: type[_Model], of_1: Callable[[Document], Document]
@@ -235,6 +266,7 @@ def create_run(  # noqa: PLR0917 - what a run consists of
     study_bytes: bytes,
     plan: Plan,
     own: Mapping[str, str] | None = None,
+    commitment: Commitment | None = None,
 ) -> Run:
     """Makes the folder of a new run, named by its UTC time, whole or not at all.
 
@@ -268,7 +300,6 @@ def create_import(
     """Makes the folder of what another tool measured, named as a run, whole or not at all.
 
     ``record`` is its ``import.json``; ``sources`` are the files that it was read from.
-    commitment: Commitment | None = None,
 
     Raises:
         OSError: ``results`` cannot be written.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -13,9 +14,17 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from steelyard.errors import RecordError
-from steelyard.records.files.checksums import Sums, read_checked, read_sums
+from steelyard.records.files.checksums import (
+    SUMS,
+    Sums,
+    checked,
+    read_checked,
+    read_sums,
+    sums_of,
+)
 from steelyard.records.files.documents import RESTORE, document_of, parsed
 from steelyard.records.files.migration import record_of_1
+from steelyard.records.files.packed import Files
 from steelyard.records.schema import TrialRecord
 
 _Read = TypeVar("_Read")
@@ -43,11 +52,15 @@ class Samples(NamedTuple):
 
 @dataclass(frozen=True)
 class AttemptFolder:
-    """An attempt on disk; the numbers are those of its name."""
+    """An attempt on disk; the numbers are those of its name.
+
+    ``packed`` are its files where it has no folder of its own any more (``files/packed.py``).
+    """
 
     path: Path
     trial: int
     attempt: int
+    packed: Files | None = None
 
     @property
     def key(self) -> str:
@@ -65,7 +78,7 @@ class AttemptFolder:
         if (record.trial, record.attempt) != (self.trial, self.attempt):
             raise _damaged(path, f"it is of {attempt_key(record.trial, record.attempt)}")
         for name in self._names():
-            if not is_samples(name) and not (self.path / name).exists():
+            if not is_samples(name) and name not in self.names:
                 raise _damaged(self.path / name, "it is missing")
         return record
 
@@ -75,7 +88,7 @@ class AttemptFolder:
         Raises:
             RecordError: one is damaged.
         """
-        names = sorted(path.name for path in self.path.glob("load*.json"))
+        names = sorted(each for each in self.names if fnmatch(each, "load*.json"))
         documents = [document_of(self._read(name), self.path / name) for name in names]
         try:
             return read(documents)
@@ -87,7 +100,7 @@ class AttemptFolder:
     def samples(self, damaged: Callable[[str], object]) -> Iterator[Samples]:
         """Sampled counters; those that cannot be read are left out and named to ``damaged``."""
         listed = set(filter(is_samples, self._names()))
-        found = {path.name for path in self.path.glob("samples*.parquet")}
+        found = set(filter(is_samples, self.names))
         for name in sorted(listed | found):
             machine = name.removesuffix(".parquet").removeprefix("samples").removeprefix("-")
             try:
@@ -98,14 +111,29 @@ class AttemptFolder:
             yield Samples(self.key, machine or "system", frame)
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """Of the files that are there."""
+        if self.packed is not None:
+            return frozenset(self.packed)
+        return frozenset(path.name for path in self.path.iterdir())
+
+    @cached_property
     def _sums(self) -> Sums | None:
-        return read_sums(self.path)
+        if self.packed is None:
+            return read_sums(self.path)
+        data = self.packed.get(SUMS)
+        return None if data is None else sums_of(data, self.path / SUMS)
 
     def _names(self) -> list[str]:
         return [] if self._sums is None else list(self._sums)
 
     def _read(self, name: str) -> bytes:
-        return read_checked(self.path, name, self._sums)
+        if self.packed is None:
+            return read_checked(self.path, name, self._sums)
+        data = self.packed.get(name)
+        if data is None:
+            raise _damaged(self.path / name, "it is missing")
+        return checked(self.path, name, data, self._sums)
 
 
 def is_samples(name: str) -> bool:

@@ -65,12 +65,12 @@ def _deleted(
     run: Run, records: Sequence[TrialRecord], damaged: Sequence[str]
 ) -> Iterator[SamplesDeleted]:
     """Samples that a record lists and that are neither there nor missed."""
-    gone = 0
+    gone, files = 0, run.file_names()
     for record in records:
         key = attempt_key(record.trial, record.attempt)
-        names = [name for name in record.files if is_samples(name)]
-        there = [(run.path / "trials" / key / name).exists() for name in names]
-        gone += not all(there) and not any(f"{key}/{name}" in damaged for name in names)
+        names = {name for name in record.files if is_samples(name)}
+        missed = any(f"{key}/{name}" in damaged for name in names)
+        gone += not names <= files[key] and not missed
     if gone:
         yield SamplesDeleted(attempts=gone)
 

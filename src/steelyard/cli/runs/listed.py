@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import typer
 
 from steelyard.cli.console import say, shown, tell
 from steelyard.errors import ExitCode
+from steelyard.records.archive import Run
 from steelyard.records.deletion import bytes_on_disk
 from steelyard.report.figures import counted
 from steelyard.units import UnitError, format_bytes, parse
@@ -22,7 +22,6 @@ from steelyard.web.index import Index, ListedRun, Skipped
 from steelyard.web.reading import results_folder
 from steelyard.web.rows import row_of, words_of
 
-_ATTEMPT = re.compile(r"(\d{4,})-\d+")
 _NONE = "-"
 _HEAD = ("study", "begun (UTC)", "state", "trials", "verdict", "size", "run")
 _RIGHT = {"trials", "size"}
@@ -128,9 +127,8 @@ def print_runs(
 
 
 def _row(run: ListedRun) -> Row:
-    folder = run.path / "trials"
-    names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
-    trials = {match[1] for match in map(_ATTEMPT.fullmatch, names) if match}
+    keys = Run(run.path).attempt_keys() if (run.path / "trials").is_dir() else []
+    trials = {key.partition("-")[0] for key in keys}
     return Row(run, len(trials), bytes_on_disk([run.path]))
 
 

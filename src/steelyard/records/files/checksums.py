@@ -38,7 +38,16 @@ def read_sums(folder: Path) -> Sums | None:
     path = folder / SUMS
     if not path.exists():
         return None
-    lines = path.read_bytes().decode(errors="replace").splitlines()
+    return sums_of(path.read_bytes(), path)
+
+
+def sums_of(data: bytes, path: Path) -> Sums:
+    """The same of the bytes of such a list; ``path`` is named.
+
+    Raises:
+        RecordError: it is none.
+    """
+    lines = data.decode(errors="replace").splitlines()
     pairs = [line.split("  ", 1) for line in lines]
     if not pairs or any(len(pair) != 2 or len(pair[0]) != 64 for pair in pairs):
         raise RecordError(f"{path} is no list of checksums", hint=RESTORE, slug="record-is-damaged")
@@ -51,8 +60,16 @@ def read_checked(folder: Path, name: str, sums: Sums | None) -> bytes:
     Raises:
         RecordError: it is missing, or is not what was written.
     """
+    return checked(folder, name, read_bytes(folder / name), sums)
+
+
+def checked(folder: Path, name: str, data: bytes, sums: Sums | None) -> bytes:
+    """The bytes of a file, if they are those that were written.
+
+    Raises:
+        RecordError: they are not.
+    """
     path = folder / name
-    data = read_bytes(path)
     if sums is not None and sums.get(name) != hashlib.sha256(data).hexdigest():
         raise RecordError(
             f"{path} is not what was written: its checksum in {SUMS} does not fit",

@@ -1,0 +1,104 @@
+"""Attempts in a few Parquet files, in place of a folder each: every file of them, byte for byte.
+
+``packed/0001.parquet`` has a row for each file: ``attempt``, ``name``, ``sha256``, ``data``. Rows
+are in the order of name, then attempt, so that what is alike lies together: facts that are the
+same in every trial, and the descriptions of columns that samples begin with, take next to nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from steelyard.errors import RecordError
+from steelyard.records.files.documents import RESTORE
+
+PACKED = "packed"
+_SCHEMA = {"attempt": pl.String, "name": pl.String, "sha256": pl.String, "data": pl.Binary}
+_LEVEL = 9
+_PAGE_BYTES = 8 * 2**20
+_GROUP_ROWS = 1000
+
+Files = Mapping[str, bytes | None]
+"""Files of an attempt by name; ``None`` where the bytes were not asked for."""
+
+
+def packed_files(run: Path) -> list[Path]:
+    """Those of a run, in the order in which they were written."""
+    return sorted((run / PACKED).glob("[0-9]*.parquet"))
+
+
+def packed_bytes(attempts: Mapping[str, Mapping[str, bytes]]) -> bytes:
+    """One file of ``packed/`` with these attempts, each with its files by name."""
+    rows = sorted(
+        (name, key, data) for key, files in attempts.items() for name, data in files.items()
+    )
+    frame = pl.DataFrame(
+        {
+            "attempt": [key for _, key, _ in rows],
+            "name": [name for name, _, _ in rows],
+            "sha256": [hashlib.sha256(data).hexdigest() for _, _, data in rows],
+            "data": [data for _, _, data in rows],
+        },
+        schema=_SCHEMA,
+    )
+    stored = io.BytesIO()
+    frame.write_parquet(
+        stored,
+        compression="zstd",
+        compression_level=_LEVEL,
+        data_page_size=_PAGE_BYTES,
+        row_group_size=_GROUP_ROWS,
+    )
+    return stored.getvalue()
+
+
+def packed_places(run: Path) -> dict[str, Path]:
+    """Which file of ``packed/`` holds an attempt, by its key.
+
+    Raises:
+        RecordError: a file cannot be read.
+    """
+    return {
+        key: path
+        for path in packed_files(run)
+        for key in _collected(path, pl.scan_parquet(path).select("attempt"))["attempt"]
+    }
+
+
+def read_packed(path: Path, wanted: Iterable[str]) -> dict[str, Files]:
+    """The attempts of one file, with the bytes of files whose names begin as one of ``wanted``.
+
+    Raises:
+        RecordError: it cannot be read, or is not what was written.
+    """
+    chosen = pl.any_horizontal(pl.col("name").str.starts_with(begin) for begin in wanted)
+    attempts: dict[str, dict[str, bytes | None]] = {}
+    names = _collected(path, pl.scan_parquet(path).select("attempt", "name"))
+    for key, name in names.iter_rows():
+        attempts.setdefault(key, {})[name] = None
+    found = _collected(path, pl.scan_parquet(path).filter(chosen))
+    for key, name, digest, data in found.iter_rows():
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise _damaged(path, f"{key}/{name} is not what was written")
+        attempts[key][name] = data
+    return dict(attempts)
+
+
+def _collected(path: Path, frame: pl.LazyFrame) -> pl.DataFrame:
+    try:
+        found = frame.collect()
+    except (PolarsError, OSError, pl.exceptions.PanicException) as error:
+        raise _damaged(path, f"it cannot be read: {str(error).splitlines()[0]}") from error
+    if any(_SCHEMA.get(name) != kind for name, kind in found.schema.items()):
+        raise _damaged(path, "its columns are not those of attempts")
+    return found
+
+
+def _damaged(path: Path, what: str) -> RecordError:
+    return RecordError(f"{path}: {what}", hint=RESTORE, slug="record-is-damaged")
