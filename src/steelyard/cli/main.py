@@ -144,6 +144,14 @@ COMMANDS = {
          "steelyard runs delete my-study/2026-11-23T19-36-28Z",
          "steelyard runs delete my-study/2026-11-23T19-36-28Z --all --yes"),
     ),
+    "query": Entry(
+        "query:query",
+        "Ask the records of many runs in SQL: runs, visits, trials, responses, facts, verdicts.",
+        _READ,
+        ("steelyard query 'SELECT study, count(*) FROM trials GROUP BY study'",
+         "steelyard query 'SELECT * FROM verdicts' ours=results theirs=/mnt/lab/results --json"),
+        "query.archive",
+    ),
     "compact": Entry(
         "compact:compact",
         "Pack the folders of a run's attempts into a few files, byte for byte.",

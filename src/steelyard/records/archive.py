@@ -156,12 +156,19 @@ class Run:
         Raises:
             RecordError: one is missing or damaged, or is not the one that the ledger names.
         """
-        keys, records = [], []
+        return list(self.each_record())
+
+    def each_record(self) -> Iterator[TrialRecord]:
+        """The same, one after the other.
+
+        Raises:
+            RecordError: at the one that is damaged, or in the end, where one is missing.
+        """
+        keys = []
         for each in self._attempts("record"):
             keys.append(each.key)
-            records.append(each.record())
+            yield each.record()
         refuse_unlike_the_ledger(self.path, self.events(), keys)
-        return records
 
     def attempt_keys(self) -> list[str]:
         """Names of all attempts, in order: of those with a folder, and of those that are packed.

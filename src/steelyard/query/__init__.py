@@ -1,0 +1,1 @@
+"""SQL over the records of many runs, of one laboratory or several; read only."""
