@@ -31,7 +31,7 @@ _WITH_SAMPLES = 2
 
 def keep(run: Path, into: Path) -> None:
     """Writes the anonymous copy of ``run``."""
-    for name in ("run.json", "plan.json", "study.yaml"):
+    for name in ("run.json", "plan.json", "commitment.json", "study.yaml"):
         _write(into / name, (run / name).read_text("utf-8"))
     lines = (run / "ledger.jsonl").read_text("utf-8").splitlines()
     _write(into / "ledger.jsonl", "".join(f"{_event(json.loads(line))}\n" for line in lines))

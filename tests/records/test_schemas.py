@@ -67,6 +67,7 @@ def documents(name: str) -> list[Any]:
     paths = {
         "run": [KEPT / "run.json"],
         "plan": [KEPT / "plan.json"],
+        "commitment": [KEPT / "commitment.json"],
         "trial-record": sorted(KEPT.glob("trials/*/record.json")),
         "import": [ROOT / "tests/cases/imports/import.json"],
         "findings": sorted((ROOT / "tests/golden/report").glob("*/findings.json")),

@@ -122,7 +122,7 @@ COMMANDS = {
     ),
     "verify": Entry(
         "publication:verify",
-        "Check a published run: digests, commitment, records; run the judge again.",
+        "Check digests, statement, commitment and records, and run the judge again.",
         _READ,
         ("steelyard verify my-study-published",
          "steelyard verify my-study-published --commitment DIGEST --json"),
@@ -146,7 +146,7 @@ COMMANDS = {
     ),
     "query": Entry(
         "query:query",
-        "Ask the records of many runs in SQL: runs, visits, trials, responses, facts, verdicts.",
+        "Ask the records of many runs in SQL; nothing is changed.",
         _READ,
         ("steelyard query 'SELECT study, count(*) FROM trials GROUP BY study'",
          "steelyard query 'SELECT * FROM verdicts' ours=results theirs=/mnt/lab/results --json"),

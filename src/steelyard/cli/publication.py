@@ -60,7 +60,10 @@ def verify(
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Check digests, statement, commitment and records, and run the judge again."""
+    """Check digests, statement, commitment and records, and run the judge again.
+
+    The folder is one that `publish` made.
+    """
     from steelyard.cli.console import say
     from steelyard.cli.verification import lines_of
     from steelyard.publication.verify import verify as checks_of

@@ -4,7 +4,7 @@ Its digest says nothing of the seed, because of the nonce: it can be posted wher
 dates it, and be opened when the run is published. It is the SHA-256 of these lines, so that
 ``sha256sum`` checks it::
 
-    steelyard commitment v1
+    steelyard-commitment v1
     study_sha256 ...
     plan_sha256 ...
     seed ...
@@ -41,7 +41,7 @@ class Commitment(Frozen):
     def digest(self) -> str:
         """In hexadecimal, without a prefix."""
         lines = (
-            "steelyard commitment v1",
+            "steelyard-commitment v1",
             f"study_sha256 {self.study_sha256}",
             f"plan_sha256 {self.plan_sha256}",
             f"seed {self.seed}",

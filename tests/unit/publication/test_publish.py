@@ -72,7 +72,7 @@ def test_the_digest_of_the_commitment_is_that_of_five_lines(run: Run) -> None:
     made = run.commitment()
     assert made is not None
     text = (
-        f"steelyard commitment v1\nstudy_sha256 {made.study_sha256}\n"
+        f"steelyard-commitment v1\nstudy_sha256 {made.study_sha256}\n"
         f"plan_sha256 {made.plan_sha256}\nseed {made.seed}\nnonce {made.nonce}\n"
     )
     assert made.digest == hashlib.sha256(text.encode()).hexdigest()
