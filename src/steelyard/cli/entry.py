@@ -35,7 +35,7 @@ def main() -> None:
     mode, arguments = sys.argv[1:2], sys.argv[2:]
     if mode in (["load"], ["sink"], ["kernel"]):
         sys.exit(exit_code(lambda: engine.become(mode[0], arguments)))
-    # What starting makes is kept: collections while modules load take a tenth of the time of a plan.
+    # What starting makes is kept: collections while modules load take a tenth of a plan's time.
     gc.set_threshold(_COLLECT_AFTER)
     from steelyard.cli.main import app
 
