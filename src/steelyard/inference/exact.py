@@ -26,7 +26,6 @@ from steelyard.inference.weights import adjusted, weights
 Pool = npt.NDArray[np.floating[Any]]
 
 _TAIL_SHARE = 1.2
-_ROWS_AT_ONCE = 512
 _PRODUCT_ROWS = 96
 _MOST_LOOKS = 24
 _FLOAT32_WHOLE = 2**24
@@ -68,35 +67,12 @@ def sums(weighed: Floats, pool: Pool) -> Pool:
     return np.asarray(_HALF * halves[: len(weighed)].astype(np.float64) + halves[len(weighed) :])
 
 
-def first_crossings(
-    residuals: Floats,
-    pool: Pool,
-    tests: Sequence[OneSided],
-    horizon: int,
-    *,
-    once: bool = False,
-    covariate: Floats | None = None,
-) -> list[int | None]:
-    """The look (in visits) at which each test first rejects; ``None`` while it has not.
-
-    ``residuals`` has shape (rows, visits). A pure function: a longer series gives the same looks
-    for the visits it shares. Tests that have crossed cost nothing at later looks. With ``once``
-    there is one look, after the last visit, and it may spend everything. What follows the
-    ``covariate`` of each visit is taken out before weighing.
-    """
-    crossed: list[int | None] = [None] * len(tests)
-    for start in range(0, len(residuals), _ROWS_AT_ONCE):
-        stop = start + _ROWS_AT_ONCE
-        members = [index for index, test in enumerate(tests) if start <= test.row < stop]
-        running = SequentialTests([tests[index] for index in members], pool.shape[1])
-        running.advance(residuals, pool, horizon, once=once, covariate=covariate)
-        for index, look in zip(members, running.crossed, strict=True):
-            crossed[index] = look
-    return crossed
-
-
 class SequentialTests:
-    """Tests under way, look after look. Can be kept and advanced after the next visit."""
+    """Tests under way, look after look. Can be kept and advanced after the next visit.
+
+    A longer series gives the same looks for the visits it shares. Tests that have crossed cost
+    nothing at later looks.
+    """
 
     def __init__(self, tests: Sequence[OneSided], paths: int) -> None:
         self.looked = FIRST_LOOK - 1
@@ -121,6 +97,10 @@ class SequentialTests:
         covariate: Floats | None = None,
     ) -> None:
         """Make all looks that the visits of ``residuals`` allow and that were not made yet.
+
+        ``residuals`` has shape (rows, visits). With ``once`` there is one look, after the last
+        visit, and it may spend everything. What follows the ``covariate`` of each visit is taken
+        out before weighing.
 
         Several looks are one product: what costs most of it is to read the pool.
         """

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from steelyard.inference.exact import OneSided, SequentialTests, first_crossings, pool_of, sums
+from steelyard.inference.exact import OneSided, Pool, SequentialTests, pool_of, sums
 from steelyard.inference.randomisation import big_stick
 
 
@@ -92,6 +92,14 @@ def loops_crossing(
         if 0 not in alive:
             return n
     return None
+
+
+def first_crossings(
+    residuals: np.ndarray, pool: Pool, tests: list[OneSided], horizon: int
+) -> list[int | None]:
+    running = SequentialTests(tests, pool.shape[1])
+    running.advance(residuals, pool, horizon)
+    return running.crossed
 
 
 @pytest.mark.parametrize("effect", [0.0, 0.03, -0.08])
