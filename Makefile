@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz torture bench-engine bench-kernels bench-judge bench-overhead bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-engine bench-kernels bench-judge bench-overhead bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -97,6 +97,13 @@ validate-live: setup ## Whole studies of equal systems on this machine, until th
 
 validate-page: setup ## docs/methods/validation.md again, from what was run before; measures nothing
 	$(BIN)/python -m tests.calibration.validate --page
+
+support: setup ## Run the tests that docs/reference/support.md rests on, and write it; SYSTEM=1 as root with those of make test-system
+	@mkdir -p build
+	-$(PYTEST) --junitxml build/support.xml -m 'not system and not validate' tests/integration tests/platforms tests/unit/imports tests/unit/report
+	-$(BIN)/pytest -n 2 --dist loadfile --junitxml build/support-browser.xml tests/browser
+	-$(if $(SYSTEM),$(BIN)/pytest --junitxml build/support-system.xml -m system tests/system)
+	$(BIN)/python -m tests.support build/support.xml build/support-browser.xml $(if $(SYSTEM),build/support-system.xml)
 
 torture: setup ## Faults at every step of short runs, and kills: 0 lost, 0 repeated, 0 left? MINUTES=10 JOBS=2; WRITE=1 renews docs/methods/reliability.md
 	$(BIN)/python -m bench.torture --minutes $(or $(MINUTES),10) --jobs $(JOBS) $(if $(WRITE),--write-page)

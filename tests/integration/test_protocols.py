@@ -44,6 +44,21 @@ CASES = {
         "{use: tcp-stream, direction: in}",
         "throughput: {primary: true}",
     ),
+    "udp-stream": (
+        "{use: sink-stream}",
+        "{use: udp-stream, direction: out, pace: 10 Mbit/s}",
+        "throughput: {primary: true}",
+    ),
+    "tcp-connect": (
+        "{use: sink-echo}",
+        "{use: tcp-connect}",
+        "throughput: {primary: true}, response.p50: {}",
+    ),
+    "request-response": (
+        "{use: sink-stream}",
+        "{use: request-response, protocol: udp}",
+        "throughput: {primary: true}, response.p50: {}",
+    ),
     "delivery": (
         "{use: sink-mail}",
         "{use: delivery, body: 1 KiB}",

@@ -242,6 +242,12 @@ COMMANDS = {
         _CATALOGUE,
         ("steelyard workload list", "steelyard workload show fio"),
     ),
+    "support": Entry(
+        "catalogue.support:support",
+        "List what published comparisons used, and what of it was run here, when and where.",
+        _CATALOGUE,
+        ("steelyard support", "steelyard support --json"),
+    ),
 }  # fmt: skip
 
 app = table(
