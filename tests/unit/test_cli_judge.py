@@ -196,3 +196,47 @@ def test_a_covariate_without_a_logarithm_is_named_with_its_place(tmp_path: Path)
     _, errors = judged(tmp_path, beside("0"), code=2)
     assert "trials.csv:2:" in errors
     assert "trial 1: the covariate is zero" in errors
+
+
+def of_machines(*, number: str = "each") -> str:
+    """The trials of the example on machine a, and those of one in the opposite order on b."""
+    header, *rows = EXAMPLE.splitlines()
+    lines = [f"{header},machine"]
+    for place, row in enumerate(rows):
+        _, system, throughput = row.split(",")
+        opposite, other = ("old", 900) if system == "new" else ("new", 950)
+        trials = [(system, throughput, "a"), (opposite, other + 7 * place % 5, "b")]
+        for machine, (name, value, where) in enumerate(trials):
+            order = place + 1 if number == "each" else 2 * place + machine + 1
+            lines.append(f"{order},{name},{value},{where}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("number", ["each", "all"])
+def test_machines_are_judged_each_and_together_whichever_way_they_are_numbered(
+    tmp_path: Path, number: str
+) -> None:
+    found = json.loads(judged(tmp_path, of_machines(number=number), "--json")[0])
+    where = [verdict["conditions"] for verdict in found["verdicts"]]
+    assert where == [None, {"machine": "a"}, {"machine": "b"}]
+    assert {verdict["word"] for verdict in found["verdicts"]} == {"faster"}
+    assert found["machines"][0]["visits_each"] == 16
+    judged(tmp_path, of_machines(), "--fail-if", "faster", code=5)
+
+
+def test_a_visit_that_one_machine_lacks_is_refused_with_its_line(tmp_path: Path) -> None:
+    lines = of_machines().splitlines()
+    assert lines[10].startswith("5,new")
+    _, told = judged(tmp_path, "\n".join(lines[:10] + lines[11:]), code=2)
+    assert "visits were left out: 5" in told
+    assert "trials.csv:11:1" in told or "trials.csv:12:1" in told
+
+
+def test_a_machine_that_lacks_a_system_is_refused_with_its_place(tmp_path: Path) -> None:
+    kept = [x for x in of_machines(number="all").splitlines() if not re.search(r"new,.*,b$", x)]
+    renumbered = [kept[0], *(re.sub(r"^\d+", str(n), x) for n, x in enumerate(kept[1:], start=1))]
+    _, told = judged(tmp_path, "\n".join(renumbered), code=2)
+    first = next(n for n, line in enumerate(renumbered, start=1) if line.endswith(",b"))
+    column = renumbered[first - 1].rindex("b") + 1
+    assert f"trials.csv:{first}:{column}" in told
+    assert "no trial of new" in told

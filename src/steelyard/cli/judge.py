@@ -27,7 +27,8 @@ class _Direction(StrEnum):
 PathArgument = Annotated[
     Path,
     typer.Argument(
-        help="CSV with columns order, system, a response, and maybe block, load, covariate; "
+        help="CSV with columns order, system, a response, and maybe block, load, covariate, "
+        "machine; "
         "- reads standard input.",
         show_default=False,
     ),
@@ -71,7 +72,7 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
     from steelyard.cli import own_trials
     from steelyard.judge.own_trials.arguments import Declared
     from steelyard.judge.own_trials.rows import MOST_VISITS, TrialsError
-    from steelyard.judge.own_trials.verdicts import judge_rows
+    from steelyard.judge.own_trials.verdicts import judge_machines
     from steelyard.records.separated_file import STANDARD_INPUT
     from steelyard.records.trials_file import read_trials
 
@@ -79,7 +80,8 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
     trials = read_trials(path, response, MOST_VISITS)
     if design is not _Design.NONE:
         trials.refuse_gaps()
-    rows = own_trials.rows_of(trials, response)
+    machines = trials.by_machine().items()
+    rows = {machine: own_trials.rows_of(own, response) for machine, own in machines}
     try:
         declared = Declared(
             baseline,
@@ -91,7 +93,7 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
             name=response,
             unit=unit,
         )
-        found = judge_rows(rows, declared)
+        found = judge_machines(rows, declared)
     except TrialsError as error:
         if error.argument is not None:
             raise own_trials.of_the_command_line(error, error.argument) from error

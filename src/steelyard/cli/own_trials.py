@@ -70,6 +70,8 @@ def of_the_command_line(error: TrialsError, argument: str) -> typer.BadParameter
 
 def placed(error: TrialsError, trials: TrialsFile, response: str) -> StudyError:
     """The refusal with its line and column in the file."""
+    if error.machine is not None:
+        trials = trials.by_machine()[error.machine]
     column = response if error.column == "response" else error.column
     header = trials.header.get(column) or Field(column, 1, 1)
     field = header if error.row is None else trials.rows[error.row - 1].get(column, header)

@@ -121,7 +121,7 @@ class Rejections:
 
     @property
     def _every_look(self) -> int:
-        return max(len(self.visits.values) - self.visits.first_look + 1, 0)
+        return max(self.visits.visits - self.visits.first_look + 1, 0)
 
 
 class Asked(NamedTuple):

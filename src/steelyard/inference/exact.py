@@ -21,7 +21,7 @@ import numpy.typing as npt
 from steelyard.inference.randomisation import Signs
 from steelyard.inference.robust import Floats
 from steelyard.inference.spending import FIRST_LOOK, spent
-from steelyard.inference.weights import adjusted, weights
+from steelyard.inference.weights import adjusted, weights, weights_by_machine
 
 Pool = npt.NDArray[np.floating[Any]]
 
@@ -95,16 +95,17 @@ class SequentialTests:
         *,
         once: bool = False,
         covariate: Floats | None = None,
+        machines: int = 1,
     ) -> None:
         """Make all looks that the visits of ``residuals`` allow and that were not made yet.
 
         ``residuals`` has shape (rows, visits). With ``once`` there is one look, after the last
         visit, and it may spend everything. What follows the ``covariate`` of each visit is taken
-        out before weighing.
+        out before weighing. Of several ``machines`` a look is after one more visit on each.
 
         Several looks are one product: what costs most of it is to read the pool.
         """
-        visits = residuals.shape[1]
+        visits = residuals.shape[1] // machines
         first = visits if once else self.looked + 1
         while first <= visits:
             rows = sorted({test.asked.row for test in self._tests if test.crossed_at is None})
@@ -112,8 +113,9 @@ class SequentialTests:
                 break
             several = max(1, min(_PRODUCT_ROWS // len(rows), _MOST_LOOKS))
             looks = range(first, min(first + several, visits + 1))
-            weighed = _weighed(residuals[rows], looks, covariate, whiten=not once)
-            statistics = sums(weighed.reshape(-1, looks[-1]), pool[: looks[-1]])
+            weighed = _weighed(residuals[rows], looks, covariate, machines, whiten=not once)
+            known = looks[-1] * machines
+            statistics = sums(weighed.reshape(-1, known), pool[:known])
             by_look = statistics.reshape(len(looks), len(rows), -1)
             sizes = np.sqrt(np.sum(weighed**2, axis=2)).tolist()
             place = {row: index for index, row in enumerate(rows)}
@@ -135,14 +137,20 @@ class SequentialTests:
         return [(test, share) for test, share in asked if test.may_cross(share)]
 
 
-def _weighed(residuals: Floats, looks: range, covariate: Floats | None, *, whiten: bool) -> Floats:
+def _weighed(
+    residuals: Floats, looks: range, covariate: Floats | None, machines: int, *, whiten: bool
+) -> Floats:
     """The weights at each look, shape (looks, rows, visits), 0 for visits after it."""
-    found = np.zeros((len(looks), len(residuals), looks[-1]))
+    found = np.zeros((len(looks), len(residuals), looks[-1] * machines))
     for index, look in enumerate(looks):
-        known = residuals[:, :look]
-        if covariate is not None:
-            known = adjusted(known, covariate[:look])
-        found[index, :, :look] = weights(known, whiten=whiten)
+        count = look * machines
+        known, beside = residuals[:, :count], None if covariate is None else covariate[:count]
+        if machines > 1:
+            found[index, :, :count] = weights_by_machine(known, machines, beside, whiten=whiten)
+            continue
+        if beside is not None:
+            known = adjusted(known, beside)
+        found[index, :, :count] = weights(known, whiten=whiten)
     return found
 
 

@@ -72,18 +72,25 @@ _LAWS = {
 }
 
 
-@lru_cache(maxsize=4)
-def draw(seed: int, design: Design, length: int, count: int) -> Signs:
-    """The sequences that a study of this seed is judged by, shape (length, count), read-only."""
-    signs = _LAWS[design](count, length, generator(seed, "paths"))
+@lru_cache(maxsize=16)
+def draw(seed: int, design: Design, length: int, count: int, machine: str | None = None) -> Signs:
+    """The sequences that a study of this seed is judged by, shape (length, count), read-only.
+
+    Those of each ``machine`` are independent of those of all others.
+    """
+    signs = _LAWS[design](count, length, _paths_of(seed, machine))
     signs.setflags(write=False)
     return signs
 
 
-def shuffles(signs: Signs, count: int, seed: int) -> Signs:
+def shuffles(signs: Signs, count: int, seed: int, machine: str | None = None) -> Signs:
     """``count`` shuffles of an order that was not assigned at random, shape (length, count).
 
     Equally likely if trials are independent of each other and of the time, and only then.
     """
     columns = np.repeat(signs[:, None], count, axis=1)
-    return generator(seed, "paths").permuted(columns, axis=0)
+    return _paths_of(seed, machine).permuted(columns, axis=0)
+
+
+def _paths_of(seed: int, machine: str | None) -> np.random.Generator:
+    return generator(seed, "paths" if machine is None else f"paths of {machine}")

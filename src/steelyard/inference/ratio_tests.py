@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from steelyard.inference import confidence, sequential
 from steelyard.inference.confidence import Rejections, Size
-from steelyard.inference.estimate import Estimate, estimate
+from steelyard.inference.estimate import Estimate
+from steelyard.inference.machines import estimate_by_machine
 from steelyard.inference.sequential import Decision, Memory
 from steelyard.inference.stream import Stream
 
@@ -38,10 +39,7 @@ class Inference:
 
     def estimate(self) -> Estimate | None:
         """The size of the effect; ``None`` without visits of both systems."""
-        stream = self.stream
-        return estimate(
-            stream.values, stream.other, whiten=not stream.once, covariate=stream.covariate
-        )
+        return estimate_by_machine(self.stream)
 
     def decide(self, margin_log: float, alpha: float) -> Decision:
         """Faster, slower, equivalent, or nothing yet."""

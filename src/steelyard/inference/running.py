@@ -69,7 +69,7 @@ class RunningTests:
         """The look at which a test that was made has crossed."""
         together, index = self._places[point]
         at = together.tests.crossed_at(index)
-        return at if at is not None and at <= len(visits.values) else None
+        return at if at is not None and at <= visits.visits else None
 
     def lows(self, sign: int, alpha: float, visits: Stream, count: int) -> Sequence[float]:
         """The ratios below which Welch's test rejects all at the first looks, each by itself."""
@@ -107,13 +107,14 @@ class _Together:
 
     def advance(self, visits: Stream) -> None:
         """Make the looks up to the last of the visits that were not made yet."""
-        if self.tests.looked < len(visits.values):
+        if self.tests.looked < visits.visits:
             self.tests.advance(
                 self._residuals(visits),
                 visits.pool,
                 visits.horizon,
                 once=visits.once,
                 covariate=visits.covariate,
+                machines=visits.machines,
             )
 
     def _residuals(self, visits: Stream) -> Floats:

@@ -83,7 +83,7 @@ def decide(side: Rejections, margin_log: float, alpha: float) -> Decision:
     -margin, and downward tests of alpha all from +margin on. The tests at 0 and at the margins
     are made first, as many looks as a decision needs; the grid is tested only for what these allow.
     """
-    stream, visits = side.stream, len(side.stream.values)
+    stream, visits = side.stream, side.stream.visits
     tests = side.running.at_bounds(side.sign, margin_log, alpha)
     shifts = np.array([0.0, -margin_log, margin_log])
     residuals = stream.values - np.multiply.outer(shifts, stream.other)
@@ -94,11 +94,12 @@ def decide(side: Rejections, margin_log: float, alpha: float) -> Decision:
             return decision
         known_visits = visits if stream.once else min(visits, max(_FIRST_VISITS, 2 * tests.looked))
         tests.advance(
-            residuals[:, :known_visits],
+            residuals[:, : known_visits * stream.machines],
             stream.pool,
             stream.horizon,
             once=stream.once,
             covariate=stream.covariate,
+            machines=stream.machines,
         )
 
 

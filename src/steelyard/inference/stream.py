@@ -34,7 +34,8 @@ class Stream:
     pool, so that a running study need not be judged from its start after each visit. ``once``:
     judged by one look after the last visit, which may spend the whole error rate. ``covariate``:
     what was known of each visit before it began, in one or several columns. ``design``: how the
-    order was drawn; ``None`` where it was not.
+    order was drawn; ``None`` where it was not. Of several ``machines``, the first visit of each
+    stands before the second of any, and a look is made after one more on each of them.
     """
 
     values: Floats
@@ -45,11 +46,17 @@ class Stream:
     once: bool = False
     covariate: Floats | None = None
     design: Design | None = None
+    machines: int = 1
+
+    @property
+    def visits(self) -> int:
+        """How many there are, on each machine: what looks and budget count."""
+        return len(self.values) // self.machines
 
     @property
     def first_look(self) -> int:
         """Visits at the first look."""
-        return len(self.values) if self.once else FIRST_LOOK
+        return self.visits if self.once else FIRST_LOOK
 
     def mirrored(self) -> Stream:
         """The same comparison with good and bad swapped: low ends become high ends."""

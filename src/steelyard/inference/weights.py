@@ -7,6 +7,8 @@ rules make it powerful under drift, autocorrelation and heavy tails.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from steelyard.inference.autocorrelation import removed_from_rows
@@ -23,6 +25,17 @@ _FITS = 3
 _COVARIATE_CLIP_SDS = 4.0
 
 
+class Scored(NamedTuple):
+    """Scores of each visit, shape (rows, visits), before they are rounded to weights.
+
+    ``effect_log``: the effect that moves the sum of the scores by as much in every row of so many
+    visits, shape (rows, 1); infinite in a row without any spread.
+    """
+
+    scores: Floats
+    effect_log: Floats
+
+
 def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
     """Integer-valued weights of each visit, shape (rows, visits) like ``residuals``.
 
@@ -31,23 +44,56 @@ def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
     no order of systems is then more extreme than another. Without ``whiten`` nothing is taken
     out but the centre: for orders that were not drawn, where an effect would look like a drift.
     """
+    return np.asarray(np.rint(SCALE * scored(residuals, whiten=whiten).scores))
+
+
+def weights_by_machine(
+    rows: Floats, machines: int, covariate: Floats | None = None, *, whiten: bool = True
+) -> Floats:
+    """The same of several machines in turn, each by its own noise, shape like ``rows``.
+
+    An effect moves the sum by as much on every machine, so that the statistic asks for the mean of
+    their effects. The noisiest machine has the largest weights. Rows depend on no system.
+    """
+    found = np.zeros(rows.shape)
+    places = [slice(machine, None, machines) for machine in range(machines)]
+    parts = []
+    for own in places:
+        known = rows[:, own]
+        if covariate is not None:
+            known = adjusted(known, covariate[own])
+        parts.append(scored(known, whiten=whiten))
+    sizes = np.concatenate([part.effect_log for part in parts], axis=1)
+    sizes = np.where(np.isfinite(sizes), sizes, 0.0)
+    largest = np.max(sizes, axis=1, keepdims=True)
+    shares = np.divide(sizes, largest, out=np.zeros_like(sizes), where=largest > 0)
+    for machine, own in enumerate(places):
+        found[:, own] = np.rint(SCALE * parts[machine].scores * shares[:, machine : machine + 1])
+    return found
+
+
+def scored(residuals: Floats, *, whiten: bool) -> Scored:
+    """The weights before they are rounded, and what a score is worth."""
     residuals = last_in_rank(residuals)
     fresh = residuals - _mid_mean(residuals)
     if not whiten:
-        return np.asarray(np.rint(SCALE * _huber(fresh)))
+        sds = row_sds(fresh)
+        return Scored(_huber(fresh, sds), sds)
     fresh = _without_movements(fresh)
     phi = removed_from_rows(fresh)
     fresh[:, 1:] -= phi * fresh[:, :-1]
     fresh -= _mid_mean(fresh)
-    scores = _huber(fresh)
+    sds = row_sds(fresh)
+    scores = _huber(fresh, sds)
     scores[:, :-1] -= phi * scores[:, 1:]
-    return np.asarray(np.rint(SCALE * scores))
+    return Scored(scores, sds / (1 + phi**2))
 
 
 def scores(residuals: Floats) -> Floats:
     """Centred residuals, clipped to -1..1; shape (rows, visits). Low-frequency trends stay."""
     rows = last_in_rank(residuals)
-    return _huber(rows - _mid_mean(rows))
+    fresh = rows - _mid_mean(rows)
+    return _huber(fresh, row_sds(fresh))
 
 
 def adjusted(rows: Floats, covariate: Floats) -> Floats:
@@ -65,8 +111,8 @@ def adjusted(rows: Floats, covariate: Floats) -> Floats:
     return np.asarray(rows - slopes @ columns.T)
 
 
-def _huber(rows: Floats) -> Floats:
-    return _between(-1.0, rows / (_CLIP_SDS * row_sds(rows)), 1.0)
+def _huber(rows: Floats, sds: Floats) -> Floats:
+    return _between(-1.0, rows / (_CLIP_SDS * sds), 1.0)
 
 
 def _between(low: Floats | float, rows: Floats, high: Floats | float) -> Floats:

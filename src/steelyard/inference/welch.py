@@ -9,6 +9,7 @@ only when both tests reject it, so that neither the noise nor the spreads can br
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -45,16 +46,51 @@ def low(visits: Stream, place: int, sign: int, alpha: float) -> float:
     spend all. ``sign`` -1: of the mirrored visits.
     """
     look = visits.first_look + place
-    level = alpha if visits.once else _level(look, visits.horizon, alpha)
-    found = contrast(
-        sign * visits.values[:look],
-        visits.other[:look],
-        slow=not visits.once,
-        covariate=None if visits.covariate is None else visits.covariate[:look],
-    )
+    level = level_at(visits, alpha, look)
+    found = mean_of(by_machine(visits, look, sign))
     if found is None or level <= 0:
         return -math.inf
     return found.difference_log - float(t_bound(level, found.freedom)) * found.standard_error_log
+
+
+def level_at(visits: Stream, alpha: float, look: int | None = None) -> float:
+    """What is asked at one look, the last by default, of ``alpha`` for all."""
+    if visits.once:
+        return alpha
+    return _level(visits.visits if look is None else look, visits.horizon, alpha)
+
+
+def by_machine(visits: Stream, look: int, sign: int = 1) -> list[Contrast | None]:
+    """The contrast of each machine after so many visits on each; of the only one as well."""
+    return [
+        contrast(
+            sign * visits.values[own],
+            visits.other[own],
+            slow=not visits.once,
+            covariate=None if visits.covariate is None else visits.covariate[own],
+        )
+        for machine in range(visits.machines)
+        for own in [slice(machine, look * visits.machines, visits.machines)]
+    ]
+
+
+def mean_of(contrasts: Sequence[Contrast | None], shares: Floats | None = None) -> Contrast | None:
+    """The mean of contrasts of machines of their own, or the sum of these ``shares`` of them.
+
+    Satterthwaite's degrees of freedom; ``None`` where one is not known.
+    """
+    known = [each for each in contrasts if each is not None]
+    if len(known) < len(contrasts) or len(known) == 1:
+        return known[0] if len(known) == len(contrasts) else None
+    weights = np.full(len(known), 1 / len(known)) if shares is None else shares
+    parts = [(w * each.standard_error_log) ** 2 for w, each in zip(weights, known, strict=True)]
+    variance = sum(parts)
+    spread = sum(part**2 / each.freedom for part, each in zip(parts, known, strict=True))
+    return Contrast(
+        float(sum(w * each.difference_log for w, each in zip(weights, known, strict=True))),
+        math.sqrt(variance),
+        variance**2 / spread if spread > 0 else min(each.freedom for each in known),
+    )
 
 
 def _level(look: int, horizon: int, alpha: float) -> float:

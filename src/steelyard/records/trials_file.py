@@ -28,8 +28,7 @@ from steelyard.records.separated_values import Field, rows_of
 from steelyard.study.model import Level
 
 NEEDED = ("order", "system")
-_NAMES = ("system", "load", "block")
-OPTIONAL = ("block", "load", "covariate")
+_NAMES = ("system", "load", "block", "machine")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+", re.ASCII)
 MOST_ROWS = 100_000
@@ -68,12 +67,37 @@ class TrialsFile:
         _refuse(*wrong.values())
         return [number for number in found if number is not None]
 
+    def by_machine(self) -> dict[str, TrialsFile]:
+        """The rows of each machine in their order; without the column all rows under no name."""
+        if not self.has("machine"):
+            return {"": self}
+        places: dict[str, list[int]] = {}
+        for place, name in enumerate(self.texts("machine")):
+            places.setdefault(name, []).append(place)
+        return {
+            name: replace(
+                self,
+                rows=tuple(self.rows[place] for place in own),
+                order=tuple(self.order[place] for place in own),
+            )
+            for name, own in places.items()
+        }
+
     def refuse_gaps(self) -> None:
         """Refuse visits that were numbered and are not there.
+
+        Machines whose numbers are not apart from each other's were numbered each by itself.
 
         Raises:
             StudyError: ``order`` counts from 0 or 1, mostly by one, and leaves numbers out.
         """
+        machines = self.by_machine()
+        if len(machines) > 1 and sum(len(set(m.order)) for m in machines.values()) > len(
+            set(self.order)
+        ):
+            for each in machines.values():
+                each.refuse_gaps()
+            return
         seen = list(dict.fromkeys(self.order))
         if len(seen) < len(self.order) and not self.has("load"):
             return  # a number that stands there twice is refused instead, with its place

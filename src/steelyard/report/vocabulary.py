@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons.families import Family
 from steelyard.judge.findings import ResponseFinding, RunFindings, VerdictFinding
+from steelyard.judge.visits.pairs import MACHINE
 from steelyard.report.effects import AMOUNT, HEIGHT, LENGTH, Direction
 from steelyard.report.view import View
 from steelyard.study.model import Level
@@ -119,6 +120,10 @@ def place(conditions: dict[str, Level] | None, view: View, systems: Sequence[str
     Of a pair of ``systems`` only the conditions that both can meet count.
     """
     met = met_by(view, systems)
+    if conditions is None and len(met) > 1 and MACHINE in met[0]:
+        return f" on all of these {len(met)} machines"
+    if conditions is not None and MACHINE in conditions:
+        return f" on {conditions[MACHINE]}"
     if conditions is None and len(met) > 1:
         whole = "all" if len(met) == len(view.own.conditions) else "their common"
         return f" over {whole} {len(met)} conditions"
@@ -165,7 +170,8 @@ def family_text(family: Family) -> str:
         return f"{family.response}, each of {family.places} means of the sections"
     if family.scope == "not_compared":
         return f"{family.response}, overall, the {family.pairs} pairs without the baseline"
-    where = "overall" if family.scope == "overall" else f"each of {family.places} conditions"
+    noun = "machines" if family.scope == "machines" else "conditions"
+    where = "overall" if family.scope == "overall" else f"each of {family.places} {noun}"
     return f"{family.response}, {where}{_pairs(family)}"
 
 

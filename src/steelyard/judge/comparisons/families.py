@@ -22,16 +22,22 @@ from steelyard.study.workload_study import WorkloadStudy
 class Family(Frozen):
     """The comparisons of one response (its label) that share an error rate.
 
-    ``scope`` is all conditions together (``overall``), each of ``places`` conditions, each of
-    ``places`` means of the report's sections, the A/A control of ``baseline``, the pairs that the
-    study does not compare (``not_compared``), or one comparison by itself (``exploratory``).
+    ``scope`` is all conditions together (``overall``), each of ``places`` conditions, of means of
+    the report's sections or of machines, the A/A control of ``baseline``, the pairs that the study
+    does not compare (``not_compared``), or one comparison by itself (``exploratory``).
     ``pairs`` counts the compared pairs: each with ``baseline``, or each with each where it is
     ``None``.
     """
 
     response: str
     scope: Literal[
-        "overall", "conditions", "section_means", "aa_control", "not_compared", "exploratory"
+        "overall",
+        "conditions",
+        "section_means",
+        "machines",
+        "aa_control",
+        "not_compared",
+        "exploratory",
     ]
     places: int = 1
     pairs: int = 1

@@ -44,8 +44,9 @@ def forecast(judged: Judged, readings: Visits, margin_log: float) -> VisitsForec
     if unreliable(judged.comparison.pair, judged.series, readings, margin_log):
         return None
     visits, share = len(judged.series.values), judged.comparison.share
-    first = _first_decisive(tests.stream, share / 2)
-    within = MOST_BUDGETS * tests.stream.horizon
+    machines = tests.stream.machines
+    first = machines * _first_decisive(tests.stream, share / 2)
+    within = MOST_BUDGETS * machines * tests.stream.horizon
     least, most = (
         max(1, math.ceil(max(needed, first)) - visits) if needed <= within else None
         for needed in visits_needed(found, visits, margin_log, share)

@@ -153,6 +153,8 @@ def _later(judged: Judged, readings: Visits, margin_log: float) -> Iterator[With
     """The gravest reason that would withhold the decision if it were asked of all visits."""
     if not judged.words or judged.said is judged.present or judged.present.series.problems:
         return
+    if judged.tests is not None and judged.tests.stream.machines > 1:
+        return  # it stands beside the verdict on its machine
     comparison, decision = judged.comparison, judged.decision
     found = veto(comparison, judged.series, decision, readings, margin_log)
     if found is not None and not isinstance(found, EffectChanges | SpanDisagrees):
@@ -169,6 +171,8 @@ def _own_memory(judged: Judged, found: Estimate | None) -> OwnMemory | None:
     """How the visits of one system depend on each other, of a verdict that is decided."""
     tests = judged.tests
     if tests is None or tests.stream.once or found is None or not judged.words:
+        return None
+    if tests.stream.machines > 1:  # it is asked on each machine by itself
         return None
     return own_memory(tests.stream.values, tests.stream.pool, found.ratio_log)
 
@@ -202,14 +206,16 @@ def _adjusted(
     yield EstimateAdjusted(
         raw_log=sign * raw,
         estimate_log=sign * found.ratio_log,
-        trends=movements(len(known.values)),
+        trends=movements(judged.tests.stream.visits),
         covariates=0 if covariate is None else 1 if covariate.ndim == 1 else covariate.shape[-1],
     )
 
 
 def _horizon(tests: Inference | None) -> int | None:
     """The budget in visits; ``None`` where there is one look, after the last."""
-    return None if tests is None or tests.stream.once else tests.stream.horizon
+    if tests is None or tests.stream.once:
+        return None
+    return tests.stream.horizon * tests.stream.machines
 
 
 def _sizes(

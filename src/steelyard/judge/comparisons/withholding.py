@@ -107,9 +107,12 @@ def contradicted(series: Series, decision: Decision, margin_log: float) -> Effec
     """A decision that the estimate of the same visits contradicts: the effect has changed."""
     known = series.defined()
     found = estimate(known.values, known.other)
-    if found is None:
-        return None
-    effect_log, words = found.ratio_log, decision.words
+    return None if found is None else contradicts(found.ratio_log, decision, margin_log)
+
+
+def contradicts(effect_log: float, decision: Decision, margin_log: float) -> EffectChanges | None:
+    """The same of an estimate, in the good direction."""
+    words = decision.words
     against = (
         (VerdictWord.FASTER in words and effect_log < 0)
         or (VerdictWord.SLOWER in words and effect_log > 0)

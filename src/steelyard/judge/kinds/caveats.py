@@ -153,10 +153,11 @@ class JudgedOnce(Note):
 
 
 class BudgetNotDeclared(Note):
-    """No budget of own trials was declared; this many visits were assumed."""
+    """No budget of own trials was declared; this many visits were assumed, on each machine."""
 
     kind: Literal["budget_not_declared"] = "budget_not_declared"
     visits: int
+    machines: int = 1
 
 
 class AcceptedNotFound(Note):

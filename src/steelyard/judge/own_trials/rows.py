@@ -28,7 +28,7 @@ MOST_VISITS = 2_000
 """Of two systems: beyond, a verdict takes minutes and gigabytes, and is no surer for it."""
 LARGEST_RATIO_LOG = 8.0
 """The largest ratio that is tested (``inference/confidence.py``), as a natural logarithm."""
-_REFUSED_BITS = 10
+REFUSED_BITS = 10
 _TOLD_BITS = 5
 """An order that repeats itself is refused, or told, from this many bits of chance on."""
 _REPEATS_AFTER = (1, 2)
@@ -72,7 +72,8 @@ class Repetition(NamedTuple):
 class TrialsError(AnalysisError, ValueError):
     """Trials cannot be judged: ``row`` (from 1) and ``column`` say where, as far as it is known.
 
-    ``argument`` names the argument that is wrong where it is none of the trials.
+    ``argument`` names the argument that is wrong where it is none of the trials. With a
+    ``machine``, rows are those of that machine.
     """
 
     def __init__(
@@ -83,8 +84,10 @@ class TrialsError(AnalysisError, ValueError):
         row: int | None = None,
         column: str = "system",
         argument: str | None = None,
+        machine: str | None = None,
     ) -> None:
         super().__init__(message, hint=hint, slug="trials-cannot-be-judged")
+        self.machine = machine
         self.row = row
         self.column = column
         self.argument = argument
@@ -353,7 +356,7 @@ def _balanced(visits: list[Visit]) -> None:
 def _by_chance(visits: list[Visit], design: Design) -> None:
     """Refuse an order that repeats itself: a periodic disturbance may share its period."""
     repeats = repetition(visits, design)
-    if repeats is not None and repeats.once_in >= 2**_REFUSED_BITS:
+    if repeats is not None and repeats.once_in >= 2**REFUSED_BITS:
         raise TrialsError(
             f"the order repeats every {repeats.period} visits: random assignment does that once in "
             f"{repeats.once_in:,} times",
@@ -366,13 +369,13 @@ def repetition(visits: list[Visit], design: Design) -> Repetition | None:
     names = [visit.system for visit in visits]
     size = len(set(names))
     for period in (size * blocks for blocks in _REPEATS_AFTER):
-        bits = _bits(names, design)[period:].sum()
+        bits = chance_bits(names, design)[period:].sum()
         if names[period:] == names[:-period] and bits >= _TOLD_BITS:
             return Repetition(period, round(2**bits))
     return None
 
 
-def _bits(names: Sequence[str], design: Design) -> Floats:
+def chance_bits(names: Sequence[str], design: Design) -> Floats:
     """How many bits of chance each visit holds; none where the big-stick design left no choice."""
     size = len(set(names))
     if design != "bigstick":

@@ -8,12 +8,13 @@ rate then rests on.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from steelyard.inference.randomisation import PATHS
 from steelyard.judge.comparisons.comparison import judge
-from steelyard.judge.comparisons.families import shared
+from steelyard.judge.comparisons.families import Family, shared
 from steelyard.judge.comparisons.verdict_finding import finding
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.judge.kinds.caveats import (
@@ -24,7 +25,9 @@ from steelyard.judge.kinds.caveats import (
     OrderRepeats,
 )
 from steelyard.judge.own_trials.arguments import Declared, Direction
-from steelyard.judge.own_trials.arrays import rows_of
+from steelyard.judge.own_trials.arrays import names, rows_of
+from steelyard.judge.own_trials.machine_findings import MachinesFinding
+from steelyard.judge.own_trials.machine_rows import rows_by_machine, visits_by_machine
 from steelyard.judge.own_trials.rows import (
     Design,
     TrialRows,
@@ -33,8 +36,9 @@ from steelyard.judge.own_trials.rows import (
     rounds_of,
     visits_of,
 )
+from steelyard.judge.own_trials.together import judge_together
 from steelyard.judge.own_trials.visits import LOAD, MeasuredVisits
-from steelyard.judge.visits.pairs import Conditions, Pair
+from steelyard.judge.visits.pairs import MACHINE, Conditions, Pair
 from steelyard.plan.model import Frozen
 from steelyard.study.model import Level, ResponseSpec
 
@@ -44,7 +48,9 @@ class TrialsVerdict(Frozen):
 
     ``verdicts`` are those of a report (``docs/reference/findings.md``): for every system but the
     baseline one over all loads, then one at each load. ``decided_at_visit`` counts visits from
-    the first. ``caveats`` bound what the error rate of these trials holds for.
+    the first. ``caveats`` bound what the error rate of these trials holds for. Of several machines
+    the first verdict is on all of these, then comes one on each; ``machines`` say of each pair what
+    depends on them. Then ``budget`` and ``decided_at_visit`` count the visits of one machine.
     """
 
     schema_version: Literal[2] = 2
@@ -58,6 +64,7 @@ class TrialsVerdict(Frozen):
     design: Design
     seed: int
     beside_covariate: bool = False
+    machines: tuple[MachinesFinding, ...] = ()
     caveats: tuple[Caveat, ...]
 
     def __str__(self) -> str:
@@ -99,6 +106,7 @@ def judge_trials(
     load: Sequence[Level] | None = None,
     visit: Sequence[int] | None = None,
     covariate: Iterable[float] | None = None,
+    machine: Iterable[object] | None = None,
     alpha: float = 0.05,
     budget: int | None = None,
     paths: int = PATHS,
@@ -126,6 +134,7 @@ def judge_trials(
         visit: The number of the visit of each trial, for visits that lack a load.
         covariate: How fast or how long a fixed piece of work was before each trial, positive;
             what follows it is taken from the response. It must not depend on the system.
+        machine: The machine of each trial; each has a random order of its own by ``design``.
         alpha: The error rate of each family: all systems over all loads, and at each load.
         budget: The most visits, fixed before the first; 96 of two systems, or all that there are.
         paths: How many further orders are drawn by the design.
@@ -140,6 +149,8 @@ def judge_trials(
         baseline, margin, design, direction, alpha, budget, paths, seed, name, unit
     )
     rows = rows_of(system, response, load=load, visit=visit, block=block, covariate=covariate)
+    if machine is not None:
+        return judge_machines(rows_by_machine(rows, names(machine, "machine")), declared)
     return judge_rows(rows, declared)
 
 
@@ -152,23 +163,73 @@ def judge_rows(rows: TrialRows, declared: Declared, *, ordered: bool = True) -> 
     Raises:
         TrialsError: as ``judge_trials``.
     """
-    design, response = declared.design, declared.response
-    visits = visits_of(rows, declared.baseline, design)
-    systems = (declared.baseline, *sorted({each.system for each in visits} - {declared.baseline}))
-    loads = () if rows.load is None else tuple(dict.fromkeys(rows.load))
-    budget = declared.budget_of(len(visits), len(systems))
-    measured = MeasuredVisits(
+    visits = visits_of(rows, declared.baseline, declared.design)
+    measured = _measured(rows, visits, declared, ordered=ordered)
+    verdicts = _verdicts(measured, declared.response, declared.margin_log, declared.alpha)
+    caveats = _caveats(declared, measured)
+    return _verdict(declared, measured, [rows], list(verdicts), tuple(caveats))
+
+
+def judge_machines(by_machine: Mapping[str, TrialRows], declared: Declared) -> TrialsVerdict:
+    """The same of several machines, each with a random order of its own; of one as without.
+
+    Raises:
+        TrialsError: as ``judge_trials``; ``machine`` names whose rows it counts.
+    """
+    if len(by_machine) == 1:
+        return judge_rows(next(iter(by_machine.values())), declared)
+    visits = visits_by_machine(by_machine, declared)
+    most = max(len(each) for each in visits.values())
+    on = {
+        name: replace(
+            _measured(rows, visits[name], declared, ordered=True, budget_visits=most), machine=name
+        )
+        for name, rows in by_machine.items()
+    }
+    judged = list(_on_machines(on, declared.response, declared.margin_log, declared.alpha))
+    first = next(iter(on.values()))
+    everything = replace(first, visits=[v for own in on.values() for v in own.visits])
+    verdicts = [verdict for each in judged for verdict in each[0]]
+    caveats = dict.fromkeys(
+        each for own in on.values() for each in _caveats(declared, own, len(on))
+    )
+    found = _verdict(declared, everything, [*by_machine.values()], verdicts, tuple(caveats))
+    beside = tuple(machines for _, machines in judged if machines is not None)
+    return found.model_copy(update={"machines": beside})
+
+
+def _measured(
+    rows: TrialRows,
+    visits: list[Visit],
+    declared: Declared,
+    *,
+    ordered: bool,
+    budget_visits: int = 0,
+) -> MeasuredVisits:
+    design, others = declared.design, {each.system for each in visits} - {declared.baseline}
+    systems = (declared.baseline, *sorted(others))
+    return MeasuredVisits(
         visits,
         systems,
-        loads,
+        () if rows.load is None else tuple(dict.fromkeys(rows.load)),
         design,
         rounds_of(rows, visits, design),
-        budget,
+        declared.budget_of(max(len(visits), budget_visits), len(systems)),
         declared.paths,
         declared.seed,
         len(visits),
         ordered=ordered,
     )
+
+
+def _verdict(
+    declared: Declared,
+    measured: MeasuredVisits,
+    rows: Sequence[TrialRows],
+    verdicts: list[VerdictFinding],
+    caveats: tuple[Caveat, ...],
+) -> TrialsVerdict:
+    response = declared.response
     return TrialsVerdict(
         response=ResponseFinding(
             name=response.name,
@@ -177,16 +238,16 @@ def judge_rows(rows: TrialRows, declared: Declared, *, ordered: bool = True) -> 
             direction=response.direction,
             primary=response.primary,
         ),
-        verdicts=tuple(_verdicts(measured, response, declared.margin_log, declared.alpha)),
-        systems=systems,
-        loads=loads,
-        visits=len(visits),
-        trials=len(rows.system),
-        budget=budget,
-        design=design,
+        verdicts=tuple(verdicts),
+        systems=measured.systems,
+        loads=measured.loads,
+        visits=len(measured.visits),
+        trials=sum(len(each.system) for each in rows),
+        budget=measured.budget,
+        design=measured.design,
         seed=declared.seed,
-        beside_covariate=len(set(rows.covariate or ())) > 1,
-        caveats=tuple(_caveats(declared, budget, visits)),
+        beside_covariate=any(len(set(each.covariate or ())) > 1 for each in rows),
+        caveats=caveats,
     )
 
 
@@ -201,12 +262,36 @@ def _verdicts(
         yield finding(judge(each, measured, margin_log), measured, margin_log)
 
 
-def _caveats(declared: Declared, budget: int, visits: list[Visit]) -> Iterator[Caveat]:
+def _on_machines(
+    on: Mapping[str, MeasuredVisits], response: ResponseSpec, margin_log: float, alpha: float
+) -> Iterator[tuple[list[VerdictFinding], MachinesFinding | None]]:
+    """Each system against the baseline: on all of these machines, then on each; what differs."""
+    baseline, *others = next(iter(on.values())).systems
+    everywhere: dict[Pair, list[Conditions]] = {Pair(baseline, other): [{}] for other in others}
+    for each in shared(response, everywhere, alpha, against=baseline):
+        whole, machines = judge_together(each, on, margin_log)
+        verdicts = [whole]
+        family = Family(
+            response=response.label,
+            scope="machines",
+            places=len(on),
+            pairs=len(others),
+            baseline=baseline,
+        )
+        for name, measured in on.items():
+            own = replace(
+                each, conditions={MACHINE: name}, share=each.share / len(on), family=family
+            )
+            verdicts.append(finding(judge(own, measured, margin_log), measured, margin_log))
+        yield verdicts, machines
+
+
+def _caveats(declared: Declared, measured: MeasuredVisits, machines: int = 1) -> Iterator[Caveat]:
     if declared.design == "none":
         yield OrderNotRandom()
         yield JudgedOnce()
         return
-    if (repeats := repetition(visits, declared.design)) is not None:
+    if (repeats := repetition(measured.visits, declared.design)) is not None:
         yield OrderRepeats(period_visits=repeats.period, once_in=repeats.once_in)
     if declared.budget is None:
-        yield BudgetNotDeclared(visits=budget)
+        yield BudgetNotDeclared(visits=measured.budget, machines=machines)

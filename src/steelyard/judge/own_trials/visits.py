@@ -31,6 +31,7 @@ class MeasuredVisits:
 
     ``rounds``: how often a block holds every system. ``budget``: visits of all systems. ``slots``:
     how long orders are drawn. ``ordered``: whether it is known which visit followed which.
+    ``machine``: where, if there are several.
     """
 
     visits: list[Visit]
@@ -44,6 +45,7 @@ class MeasuredVisits:
     slots: int
     distrusted: Withheld | None = None
     ordered: bool = True
+    machine: str | None = None
 
     def series(
         self,
@@ -56,7 +58,7 @@ class MeasuredVisits:
     ) -> Series:
         """One number per visit of the pair: the mean over loads, or that at one of them."""
         wanted: list[Level | None] = (
-            [conditions[LOAD]] if conditions else [*(self.loads or (None,))]
+            [conditions[LOAD]] if conditions and LOAD in conditions else [*(self.loads or (None,))]
         )
         sign = -1.0 if response.direction == "lower" else 1.0
         members = (pair.baseline, pair.other)
@@ -144,8 +146,8 @@ class MeasuredVisits:
 
     def _orders(self, series: Series, signs: Signs) -> Signs:
         if self._law is None:
-            return shuffles(signs, self.paths, self.seed)
-        drawn = draw(self.seed, self._law, self.slots, self.paths)
+            return shuffles(signs, self.paths, self.seed, self.machine)
+        drawn = draw(self.seed, self._law, self.slots, self.paths, self.machine)
         return drawn[list(series.slots)]
 
 

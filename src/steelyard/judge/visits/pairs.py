@@ -12,6 +12,8 @@ from steelyard.plan.model import Plan
 from steelyard.study.model import Level
 
 Conditions = dict[str, Level]
+MACHINE = "machine"
+"""What a condition is called that is the machine on which all systems were measured."""
 Scale = Literal["log", "plain", "odds"]
 """The natural logarithm, the value itself, or the logarithm of the odds of a share."""
 

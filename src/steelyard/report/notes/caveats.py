@@ -237,7 +237,8 @@ def _judged_once(_: JudgedOnce) -> str:
 
 @writes(BudgetNotDeclared)
 def _budget_not_declared(note: BudgetNotDeclared) -> str:
+    where = " on each machine" if note.machines > 1 else ""
     return (
-        f"No budget was declared: the error rate holds if at most {note.visits} visits were "
+        f"No budget was declared: the error rate holds if at most {note.visits} visits{where} were "
         "planned before the first one"
     )

@@ -15,6 +15,7 @@ from steelyard.judge.kinds.verdict_notes import (
     StallsDiffer,
     VerdictNote,
 )
+from steelyard.judge.visits.pairs import MACHINE
 from steelyard.records.message_text import commonest
 from steelyard.records.note import Note
 from steelyard.records.warnings import Resource
@@ -28,7 +29,13 @@ from steelyard.report.sentences.resolution import covariate_lines, length_lines,
 from steelyard.report.sentences.trade_offs import guardrail_lines
 from steelyard.report.sentences.verdict import reason_text
 from steelyard.report.view import View, lines
-from steelyard.report.vocabulary import compared_all, family_text, met_by, primary_response
+from steelyard.report.vocabulary import (
+    compared_all,
+    family_text,
+    met_by,
+    primary_response,
+    where_of,
+)
 from steelyard.units import format_duration
 
 OK = "ok"
@@ -178,6 +185,8 @@ def _memory_lines(view: View) -> list[str]:
 
 
 def _where(verdict: VerdictFinding, view: View) -> str:
+    if MACHINE in (verdict.conditions or {}):
+        return where_of(verdict, view).strip()
     where = view.run.labels.conditions(verdict.conditions or {})
     return f"at {where}" if where else "overall"
 
