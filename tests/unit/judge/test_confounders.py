@@ -56,8 +56,8 @@ def test_what_explains_most_comes_first_and_three_subjects_are_named() -> None:
     }
     run = found_with({"hostname": "a"}, other)
     assert [each.fact for each in undeclared(run)] == [
-        "cgroup.memory_bytes", "kernel.release", "net.eth0.mtu", "net.eth0.speed",
-        "service.version", "hostname", "machine_id.sha256",
+        "cgroup.memory_bytes", "kernel.release", "net.eth0.mtu", "service.version",
+        "net.eth0.speed", "hostname", "machine_id.sha256",
     ]  # fmt: skip
     (line,) = difference_lines(run)
     assert line == (
@@ -67,12 +67,12 @@ def test_what_explains_most_comes_first_and_three_subjects_are_named() -> None:
     )
 
 
-def test_of_a_subject_the_fact_that_says_most_comes_before_lists_of_flags() -> None:
-    own = {"cpu.flags": "fpu vme", "cpu.model": "EPYC", "kernel.command_line": "quiet"}
-    other = {"cpu.flags": "fpu", "cpu.model": "TCG", "kernel.command_line": "", "clocksource": "x"}
-    run = found_with(own, other)
+def test_facts_that_say_most_come_before_lists_of_flags_and_parameters() -> None:
+    own = {"thp": "madvise", "cpu.flags": "fpu vme", "cpu.model": "EPYC"}
+    other = {"thp": "never", "cpu.flags": "fpu", "cpu.model": "TCG", "clocksource": "x"}
+    run = found_with(own, {**other, "platform.qemu.accelerator": "tcg"})
     facts = [each.fact for each in undeclared(run)]
-    assert facts == ["cpu.model", "cpu.flags", "clocksource", "kernel.command_line"]
+    assert facts == ["cpu.model", "platform.qemu.accelerator", "clocksource", "thp", "cpu.flags"]
 
 
 def test_what_the_study_accepts_is_reported_with_its_reason_and_not_counted() -> None:

@@ -52,8 +52,8 @@ def unused_acceptances(
         yield AcceptedNotFound(facts=facts)
 
 
-def _rank(fact: str) -> tuple[int, bool, str]:
-    return FACT_SUBJECTS.index(subject_of(fact)), not leads(fact), fact
+def _rank(fact: str) -> tuple[bool, int, str]:
+    return not leads(fact), FACT_SUBJECTS.index(subject_of(fact)), fact
 
 
 def varying_facts(records: Sequence[TrialRecord]) -> list[str]:

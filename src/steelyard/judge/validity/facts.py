@@ -22,6 +22,7 @@ _SUBJECTS: tuple[tuple[FactSubject, str], ...] = (
 """The first whose pattern is found in a fact is its subject."""
 
 _LEADS = (
+    r"\.accelerator$",
     r"^memory\.total_bytes$|^cgroup\.memory_bytes$",
     r"^cpu\.(count|model)$|^cgroup\.cpu_quota_us$",
     r"^kernel\.release$|^clocksource$",
@@ -29,7 +30,7 @@ _LEADS = (
     r"\.(driver|mtu|speed_mbit)$|tcp_congestion_control$",
     r"^service\.(.+\.)?version$",
 )
-"""What is named first of a subject; lists of flags and choices say little in a sentence."""
+"""What is named first; lists of flags and choices say little in a sentence."""
 
 _FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"^(memory\.total_bytes|cgroup\.memory_bytes)$", ("system.memory", "system.confine")),
@@ -55,7 +56,7 @@ def subject_of(fact: str) -> FactSubject:
 
 
 def leads(fact: str) -> bool:
-    """Whether a fact says the most of its subject, so that it is named before others of it."""
+    """Whether a fact says the most of its subject, so that it is named before all that do not."""
     name = fact.rpartition(": ")[2]
     return any(re.search(of, name) for of in _LEADS)
 
