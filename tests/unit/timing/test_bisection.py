@@ -137,13 +137,13 @@ def test_a_printed_number_that_changed_is_found_and_a_broken_level_is_skipped() 
     assert found["candidates"] == ["4"]
 
 
-def repository(folder: Path) -> None:
+def repository(folder: Path, sizes: Sequence[int] = (10, 10, 30)) -> None:
     def git(*words: str) -> None:
         name = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
         subprocess.run(["git", *name, *words], cwd=folder, check=True, capture_output=True)
 
     git("init", "--quiet")
-    for size in (10, 10, 30):
+    for size in sizes:
         (folder / "size").write_text(str(size))
         git("add", "size")
         git("commit", "--quiet", "--allow-empty", "--message", f"size {size}")
@@ -159,6 +159,29 @@ def test_each_commit_has_a_worktree_that_is_removed(
         folders = [commits.folder(level) for level in commits.levels]
         assert [(folder / "size").read_text() for folder in folders] == ["10", "10", "30"]
     assert not any(folder.exists() for folder in folders)
+    listed = subprocess.run(["git", "worktree", "list"], capture_output=True, text=True, check=True)
+    assert len(listed.stdout.splitlines()) == 1
+
+
+def test_the_commit_of_a_repository_that_changed_a_number_is_found_by_building_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find_engine()
+    repository(tmp_path, (10, 11, 12, 10, 30, 31))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "size").write_text("not committed")
+    code, out, _ = asked(
+        "--git", "HEAD~5..HEAD", "--json", "--seed", "1", "--number", r"(\d+)",
+        "--setup", "test $(cat {folder}/size) != 12 && cp {folder}/size {folder}/built",
+        "echo $(( $(cat {folder}/built) / 10 * 1000 + $$ % 7 ))",
+    )  # fmt: skip
+    found = json.loads(out)
+    changed = subprocess.run(
+        ["git", "rev-parse", "--short=12", "HEAD~1"], capture_output=True, text=True, check=True
+    )
+    assert (code, found["outcome"], found["culprit"]) == (0, "found", changed.stdout.strip())
+    assert found["candidates"] == [changed.stdout.strip()]
+    assert (tmp_path / "size").read_text() == "not committed"
     listed = subprocess.run(["git", "worktree", "list"], capture_output=True, text=True, check=True)
     assert len(listed.stdout.splitlines()) == 1
 
