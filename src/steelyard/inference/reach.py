@@ -45,14 +45,15 @@ def sufficient_budget(design: Design, side: float) -> int:
     return next((n for n in budgets if first_decisive(design, n, side, -LUCK)), _LONGEST)
 
 
-def found_log(visits: int, noise_log: float, side: float) -> float:
+def found_log(visits: int, noise_log: float, side: float, margin_log: float) -> float:
     """The difference of a pair, as a logarithm, found within so many visits in nine of ten runs.
 
-    ``noise_log`` is the standard deviation of one visit.
+    ``noise_log`` is the standard deviation of one visit. Never less than the margin: a run ends
+    when a smaller difference is shown to be within it, before that is told from none.
     """
     error = 2 * noise_log / math.sqrt(visits)
     quantile = NormalDist().inv_cdf  # a plan does without SciPy, which is slow to load
-    return _FACTOR * (quantile(1 - side) + quantile(POWER)) * error
+    return max(margin_log, _FACTOR * (quantile(1 - side) + quantile(POWER)) * error)
 
 
 def _rarest(design: Design, visits: int) -> float:

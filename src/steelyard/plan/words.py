@@ -254,7 +254,8 @@ def _finds(reaches: Sequence[Reach]) -> list[tuple[str, str]]:
     if not within:
         return []
     hardest = max(within, key=lambda each: max(each.found_log.values()))
-    sizes = [f"{_percent(size)} at {_percent(noise)}" for noise, size in hardest.found_log.items()]
+    loudest = {size: noise for noise, size in sorted(hardest.found_log.items())}
+    sizes = [f"{_percent(size)} at {_percent(noise)}" for size, noise in loudest.items()]
     first = f"{sizes[0]} noise a visit"
     return [("finds", f"in 9 of 10 runs a difference of {', '.join([first, *sizes[1:]])}")]
 

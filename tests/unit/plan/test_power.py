@@ -14,8 +14,13 @@ from steelyard.plan.make import make_plan
 
 
 def test_four_times_the_visits_find_half_the_difference() -> None:
-    assert found_log(400, 0.05, 0.025) == pytest.approx(found_log(100, 0.05, 0.025) / 2)
-    assert found_log(100, 0.10, 0.025) == pytest.approx(2 * found_log(100, 0.05, 0.025))
+    of_hundred = found_log(100, 0.05, 0.025, 0.001)
+    assert found_log(400, 0.05, 0.025, 0.001) == pytest.approx(of_hundred / 2)
+    assert found_log(100, 0.10, 0.025, 0.001) == pytest.approx(2 * of_hundred)
+
+
+def test_nothing_below_the_margin_is_said_to_be_found() -> None:
+    assert found_log(1_000, 0.02, 0.025, 0.05) == 0.05
 
 
 def test_what_is_found_is_computed_for_each_noise_that_is_asked_for() -> None:

@@ -40,7 +40,8 @@ def _of_one(one: WorkloadRun, noises_log: Sequence[float]) -> Iterator[Reach]:
             scope: Scope = "overall" if overall else "conditions"
             widest = max(own, key=lambda each: each.share)
             planned, side = horizon_of(plan, widest.pair), widest.share / 2
-            found = {noise: found_log(planned, noise, side) for noise in noises_log}
+            margin_log = one.study.trials.margin_log
+            found = {n: found_log(planned, n, side, margin_log) for n in noises_log}
             reach = reach_of(plan.design, planned, side)
             yield replace(reach, scope=scope, workload=one.name, found_log=found)
 
