@@ -75,6 +75,7 @@ _NOUNS = {
         "mistakes in the workload's file",
     ),
     "trials-file-is-wrong": ("mistake in the file of trials", "mistakes in the file of trials"),
+    "stored-series-is-wrong": ("mistake in the stored series", "mistakes in the stored series"),
     "published-table-is-wrong": ("mistake in the table", "mistakes in the table"),
     "claims-file-is-wrong": ("mistake in the file of claims", "mistakes in the file of claims"),
     "imported-file-is-wrong": (

@@ -128,6 +128,13 @@ COMMANDS = {
          "steelyard verify my-study-published --commitment DIGEST --json"),
         "cli.reading",
     ),
+    "history": Entry(
+        "history:history",
+        "Show releases as a chain of ratios, each measured in one run, and name the slower ones.",
+        _READ,
+        ("steelyard history results/gate", "steelyard history results/gate --json"),
+        "cli.reading",
+    ),
     "serve": Entry(
         "serve:serve",
         "Show runs, reports, pairs, histories and live runs in a browser, until Ctrl-C.",

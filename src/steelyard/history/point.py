@@ -7,7 +7,9 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
+from typing import get_args
 
+from steelyard.inference.randomisation import Design
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import (
     ResponseFinding,
@@ -39,7 +41,11 @@ class HostPoint(Frozen):
 
 
 class ComparisonPoint(Frozen):
-    """One comparison of a primary response; ``where`` is ``None`` over all conditions."""
+    """One comparison of a primary response; ``where`` is ``None`` over all conditions.
+
+    ``low_log`` and ``high_log`` belong to the word. ``side`` is the most with which equal systems
+    are called slower, and with which either end of ``whole_low_log`` to ``whole_high_log`` errs.
+    """
 
     key: str
     workload: str | None
@@ -54,6 +60,9 @@ class ComparisonPoint(Frozen):
     high_log: float | None
     margin_log: float
     visits: int
+    side: float
+    whole_low_log: float | None
+    whole_high_log: float | None
 
     @property
     def title(self) -> str:
@@ -81,6 +90,7 @@ class RunPoint(Frozen):
     tested: dict[str, dict[str, tuple[str, ...]]]
     comparisons: tuple[ComparisonPoint, ...]
     reference_kernel: dict[str, float]
+    is_randomised: bool
 
     def comparison(self, key: str) -> ComparisonPoint | None:
         return next((each for each in self.comparisons if each.key == key), None)
@@ -107,6 +117,7 @@ def point_of(facts: RunFacts, findings: RunFindings, records: Sequence[TrialReco
             if not verdict.exploratory and verdict.response in _primary(own)
         ),
         reference_kernel=_reference_kernel(records),
+        is_randomised=findings.design in get_args(Design),
     )
 
 
@@ -141,6 +152,9 @@ def _comparison(
         high_log=high_log,
         margin_log=verdict.margin_log,
         visits=verdict.n_baseline + verdict.n_other,
+        side=(1 - verdict.interval_level) / 2,
+        whole_low_log=verdict.low_log,
+        whole_high_log=verdict.high_log,
     )
 
 

@@ -338,9 +338,9 @@ def open_run(path: Path) -> Run:
     """
     if (path / "run.json").is_file():
         return Run(path)
-    runs = sorted(child for child in _folders(path) if (child / "run.json").is_file())
+    runs = runs_of(path)
     if runs:
-        return Run(runs[-1])
+        return runs[-1]
     raise RecordError(
         f"{path} is not the folder of a run",
         hint="name a folder below results/, as `steelyard run` printed it",
@@ -348,10 +348,14 @@ def open_run(path: Path) -> Run:
     )
 
 
+def runs_of(study: Path) -> list[Run]:
+    """All runs in a study's folder by time; none where it is another folder."""
+    return [Run(run) for run in sorted(_folders(study)) if (run / "run.json").is_file()]
+
+
 def runs_below(results: Path) -> list[Run]:
     """All runs of all studies in a folder of results, by study and time; none if it is missing."""
-    runs = [run for study in _folders(results) for run in _folders(study)]
-    return [Run(run) for run in sorted(runs) if (run / "run.json").is_file()]
+    return [run for study in sorted(_folders(results)) for run in runs_of(study)]
 
 
 def _folders(path: Path) -> list[Path]:

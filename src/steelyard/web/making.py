@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import ValidationError
-
-import steelyard
 from steelyard.errors import SteelyardError
-from steelyard.history.point import RunPoint, point_of
+from steelyard.history.point import RunPoint
 from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import FACTS, IMPORT, Run
 from steelyard.report.formats.html import render
 from steelyard.report.formats.registry import FORMATS
 from steelyard.report.from_run import find
-from steelyard.web.reading import MOST_FILE_BYTES, read_bounded, refuse_unreadable
+from steelyard.web.points import point
+from steelyard.web.reading import refuse_unreadable
 
 RECORDS = "records"
 """Where the files of a run lie, as seen from its page."""
@@ -84,9 +82,7 @@ def _json(run: str, fingerprint: Fingerprint) -> str:
 
 
 def _point(run: str, fingerprint: Fingerprint) -> RunPoint:
-    opened = Run(Path(run))
-    findings = _written(opened) or _findings(run, fingerprint)
-    return point_of(opened.facts(), findings, opened.records())
+    return point(Run(Path(run)), lambda _: _findings(run, fingerprint))
 
 
 MAKERS: dict[str, Callable[[str, Fingerprint], Content]] = {
@@ -100,17 +96,3 @@ MAKERS: dict[str, Callable[[str, Fingerprint], Content]] = {
 @lru_cache(maxsize=2)
 def _findings(run: str, _fingerprint: Fingerprint) -> RunFindings:
     return find(Run(Path(run)))
-
-
-def _written(run: Run) -> RunFindings | None:
-    """The findings beside its report, where they are of this version and of all its records."""
-    path = run.report_path / FORMATS["json"].file
-    try:
-        if path.stat().st_mtime_ns < run.ledger_path.stat().st_mtime_ns:
-            return None
-        found = RunFindings.model_validate_json(read_bounded(path, MOST_FILE_BYTES))
-    except (OSError, ValidationError, SteelyardError):
-        return None
-    facts = run.facts()
-    own = (f"{run.path.parent.name}/{run.name}", facts.study_sha256, steelyard.__version__)
-    return found if (found.run, found.study_sha256, found.tool_version) == own else None

@@ -21,7 +21,8 @@ def comparison(other: str = "new", where: str | None = None) -> ComparisonPoint:
     return ComparisonPoint(
         key=f"{other}|{where}", workload=None, response=THROUGHPUT, baseline="old", other=other,
         where=where, word=VerdictWord.SLOWER, words=(VerdictWord.SLOWER,), estimate_log=-0.3,
-        low_log=-0.4, high_log=-0.2, margin_log=0.05, visits=12,
+        low_log=-0.4, high_log=-0.2, margin_log=0.05, visits=12, side=0.025,
+        whole_low_log=-0.4, whole_high_log=-0.2,
     )  # fmt: skip
 
 
@@ -34,7 +35,7 @@ def run(day: int, **changes: Any) -> RunPoint:
         "run": f"s/{day}", "study": "s", "study_sha256": "0" * 64, "question": "?",
         "variant": None, "created_unix_ns": day, "tool_version": "0.1.0", "stop": "decided",
         "systems": ("old", "new"), "host": host(), "tested": {}, "comparisons": (comparison(),),
-        "reference_kernel": {"reference_kernel.cpu": 100.0},
+        "reference_kernel": {"reference_kernel.cpu": 100.0}, "is_randomised": True,
     }  # fmt: skip
     return RunPoint(**{**facts, **changes})
 

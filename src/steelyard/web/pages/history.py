@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,10 +12,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from steelyard.errors import RecordError
+from steelyard.history.chain import chain_of
 from steelyard.history.point import RunPoint
 from steelyard.history.series import Entry, History, history_of
+from steelyard.records.chain import Chain
 from steelyard.report.compare import NO_TEST
 from steelyard.report.effects import interval, signed_effect
+from steelyard.report.sentences.chain import LINK_HEAD, chain_lines, link_cells
 from steelyard.report.vocabulary import said_word
 from steelyard.web.drawing import Spot, interval_chart, words_of
 from steelyard.web.index import Index, ListedRun
@@ -45,8 +50,11 @@ async def history(request: Request) -> Response:
     chosen = history_of(points, request.query_params.get("comparison"))
     pending = sum(each is None for each in found)
     rows = [_row(entry, chosen) for entry in chosen.entries]
+    chain = _chain(chosen) if not pending else "not all runs have been read yet"
     document = {
         "study": study,
+        "chain": asdict(chain) if isinstance(chain, Chain) else None,
+        "no_chain": None if isinstance(chain, Chain) else chain,
         "note": NO_TEST,
         "comparison": chosen.chosen,
         "comparisons": chosen.choices,
@@ -64,10 +72,24 @@ async def history(request: Request) -> Response:
         title=f"History of {study}",
         chosen=chosen,
         chart=_chart(chosen),
+        chain=_chain_words(chain) if isinstance(chain, Chain) else None,
         again_s=AGAIN_S if pending else None,
         live=[run for run in every if run.running],
         rows=[(entry, row) for entry, row in zip(chosen.entries, rows, strict=True)][::-1],
     )
+
+
+def _chain(chosen: History) -> Chain | str:
+    """The runs shown as a chain of releases; or why they are none."""
+    try:
+        return chain_of([entry.run for entry in chosen.entries], chosen.chosen)
+    except RecordError as error:
+        return error.message
+
+
+def _chain_words(chain: Chain) -> dict[str, Any]:
+    rows = [link_cells(link) for link in chain.links][::-1]
+    return {"head": LINK_HEAD, "rows": rows, "lines": chain_lines(chain)}
 
 
 def _refused(runs: list[ListedRun], found: list[RunPoint | Refused | None]) -> list[dict[str, str]]:
