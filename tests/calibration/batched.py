@@ -67,7 +67,13 @@ class _Bench(NamedTuple):
     canary: Values | None
 
 
-_Asked = tuple[Stream, float, Memory]
+class _Asked(NamedTuple):
+    """What a comparison is decided by."""
+
+    stream: Stream
+    margin: float
+    alpha: float
+    memory: Memory
 
 
 def judged(
@@ -75,17 +81,18 @@ def judged(
     horizon: int,
     *,
     alpha: float = ALPHA,
+    margin: float = MARGIN,
     beyond_decision: bool = False,
     at_the_bounds: frozenset[VerdictWord] = frozenset(),
 ) -> list[Outcome]:
-    """What the judge says of every comparison of a batch.
+    """What the judge says of every comparison of a batch; ``margin`` is a natural logarithm.
 
     ``beyond_decision`` follows the tests at 0 alone, to the end of the budget, and gives no
     words. A word of ``at_the_bounds`` counts as soon as the exact tests at 0 and at the margins
     allow it, which is cheaper: an upper bound on that word.
     """
     count = len(batch.values)
-    bench = _Bench(_residuals(batch), _shared_pool(batch), horizon, batch.canary)
+    bench = _Bench(_residuals(batch, margin), _shared_pool(batch), horizon, batch.canary)
     asked_of = ("up", "down") if beyond_decision else _TESTS
     tests = [_tests(index, alpha, batch.simulated.shape[1] + 1, asked_of) for index in range(count)]
     outcomes = [Outcome() for _ in range(count)]
@@ -98,7 +105,8 @@ def judged(
             asked = not beyond_decision and outcomes[index].at is None
             if asked and _allowed(tests[index], look):
                 stream = _stream(batch, index, look, horizon)
-                _decide(outcomes[index], tests[index], look, (stream, alpha, memory), at_the_bounds)
+                asked_now = _Asked(stream, margin, alpha, memory)
+                _decide(outcomes[index], tests[index], look, asked_now, at_the_bounds)
         if not beyond_decision:
             open_ones = [i for i in open_ones if outcomes[i].at is None]
     for index, outcome in enumerate(outcomes):
@@ -108,9 +116,9 @@ def judged(
     return outcomes
 
 
-def _residuals(batch: Batch) -> npt.NDArray[np.float64]:
+def _residuals(batch: Batch, margin: float) -> npt.NDArray[np.float64]:
     """Three rows for each comparison: at ratio 1 and at both margins."""
-    shifts = np.array([0.0, -MARGIN, MARGIN])
+    shifts = np.array([0.0, -margin, margin])
     other = batch.signs.T > 0
     rows = batch.values[:, None, :] - shifts[None, :, None] * other[:, None, :]
     return np.asarray(rows.reshape(-1, batch.values.shape[1]))
@@ -197,12 +205,12 @@ def _decide(
     asked: _Asked,
     at_the_bounds: frozenset[VerdictWord],
 ) -> None:
-    stream, alpha, memory = asked
+    stream, margin, alpha, memory = asked
     side = Inference.of(stream, memory).side
     words = tuple(
         word
         for word in _allowed(tests, look)
-        if word in at_the_bounds or sequential._on_the_grid(word, side, MARGIN, alpha) is not None
+        if word in at_the_bounds or sequential._on_the_grid(word, side, margin, alpha) is not None
     )
     if words:
         outcome.words, outcome.at = words, look

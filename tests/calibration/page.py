@@ -11,6 +11,8 @@ from tests.calibration.noises import NOISES
 from tests.calibration.sections_arms import canaries, stalls
 from tests.calibration.sections_errors import at_the_margin, false_differences, unequal_spread
 from tests.calibration.sections_families import curves, screenings, warmups
+from tests.calibration.sections_gates import gates
+from tests.calibration.sections_history import histories
 from tests.calibration.sections_live import live, repeated
 from tests.calibration.sections_real import banks, faults, planted, replay
 from tests.calibration.sections_time import changes, own_parts, withdrawals
@@ -89,6 +91,8 @@ _SECTIONS: dict[str, Callable[[], Told]] = {
     "G23": lambda: changes(Store("G23")),
     "G24": lambda: own_parts(Store("G24")),
     "G25": lambda: withdrawals(Store("G25")),
+    "G26": lambda: gates(Store("G26")),
+    "G27": lambda: histories(Store("G27")),
 }
 
 

@@ -1,19 +1,21 @@
-"""What validation simulates of studies during which something changes: G23 to G25."""
+"""What validation simulates of studies during which something changes: G23 to G27."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from tests.calibration.changing import CHANGES, SHAPES, Changing, followed
+from tests.calibration.gating import SLOWER_LOG, Gate, gated, gates, powers
 from tests.calibration.own_parts import PARTS, SDS, OwnPart, felt_by_one
 from tests.calibration.spans import CASES as SPAN_CASES
 from tests.calibration.spans import Spanned, spanned
+from tests.calibration.streams import STREAMS, Stream, streamed
 from tests.calibration.tally import BATCH, Tally, Task
 from tests.calibration.withdrawing import CASES, Warned, withdrawn
 
 
 def times() -> Iterator[Task]:
-    """Cells of G23 to G25."""
+    """Cells of G23 to G27."""
     for shape in SHAPES:
         yield _changing(shape)
     for part in PARTS:
@@ -23,6 +25,10 @@ def times() -> Iterator[Task]:
         yield _spanned(spanned_case)
     for case in CASES:
         yield _withdrawn(case)
+    for gate in (*gates(0.0), *gates(SLOWER_LOG), *powers()):
+        yield _gate(gate)
+    for stream in STREAMS:
+        yield _stream(stream)
 
 
 def _changing(shape: str) -> Task:
@@ -51,3 +57,21 @@ def _withdrawn(case: Warned) -> Task:
         return withdrawn(case, batch, studies)
 
     return Task("G25", case.name, about, run, most=4_000, batch=BATCH // 4)
+
+
+def _gate(gate: Gate) -> Task:
+    about = {"noise": gate.noise, "effect": gate.effect, "visits": gate.visits}
+
+    def run(batch: int, studies: int) -> Tally:
+        return gated(gate, batch, studies)
+
+    return Task("G26", gate.name, about, run, most=4_000, batch=BATCH // 4)
+
+
+def _stream(stream: Stream) -> Task:
+    about = {"noise": stream.noise, "size": stream.size}
+
+    def run(batch: int, studies: int) -> Tally:
+        return streamed(stream, batch, studies)
+
+    return Task("G27", stream.name, about, run, most=4_000)
