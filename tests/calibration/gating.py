@@ -1,6 +1,6 @@
-"""What a gate is, simulated: G26. Written before anything was measured.
+"""What a gate is, simulated: G28. Written before anything was measured.
 
-``steelyard gate STUDY --budget 15min`` of the guide: two systems, a big-stick coin, both up, a
+``steelyard gate STUDY --budget 15min`` of the guide: two systems, a big-stick order, both up, a
 visit of 800 ms (100 ms of warm-up, 600 ms of window), margin 5 %, at most 1,000 visits, which is
 what its plan holds; one response. The judge looks after each visit from the eighth; the run ends
 at the first word, or with the plan. The gate fails when that word is *slower*. Of two equal builds

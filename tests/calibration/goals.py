@@ -73,10 +73,10 @@ GOALS: dict[str, str] = {
     "where it is 1 %, 40 % where it is 2 %, 70 % where it is 4 %",
     "G25": "warnings and invalid trials by chance: a verdict is taken back within 24 visits in "
     "none of at least 5,000 studies",
-    "G26": "gates of 15 minutes under load that changes, recorded and live: at most 5 % of equal "
+    "G28": "gates of 15 minutes under load that changes, recorded and live: at most 5 % of equal "
     "builds fail, a build that is 10 % slower does in at least 90 %, and so does one that is as "
     "much slower as the plan says it finds",
-    "G27": "histories of 1,000 releases: of the releases that are named at most 5 % are not slower "
+    "G29": "histories of 1,000 releases: of the releases that are named at most 5 % are not slower "
     "(mean share); one that is three margins slower is named by the second release after it in at "
     "least 90 %",
 }

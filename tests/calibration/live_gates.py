@@ -1,4 +1,4 @@
-"""Real gates on this machine while load comes and goes: the live half of G26.
+"""Real gates on this machine while load comes and goes: the live half of G28.
 
     python -m tests.calibration.live_gates --equal 40 --slower 20 [--minutes 30]
 
@@ -106,7 +106,7 @@ def gate(kind: str, folder: Path) -> LiveGate:
     return LiveGate(
         kind=kind,
         made=f"{datetime.now(UTC):%Y-%m-%d %H:%M}",
-        judge=fingerprint("G26"),
+        judge=fingerprint("G28"),
         machine=machine(),
         load_average=round(load_average, 2),
         exit_code=code,

@@ -91,8 +91,8 @@ _SECTIONS: dict[str, Callable[[], Told]] = {
     "G23": lambda: changes(Store("G23")),
     "G24": lambda: own_parts(Store("G24")),
     "G25": lambda: withdrawals(Store("G25")),
-    "G26": lambda: gates(Store("G26")),
-    "G27": lambda: histories(Store("G27")),
+    "G28": lambda: gates(Store("G28")),
+    "G29": lambda: histories(Store("G29")),
 }
 
 

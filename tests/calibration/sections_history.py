@@ -1,4 +1,4 @@
-"""The section of the page on histories: G27."""
+"""The section of the page on histories: G29."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RATE, _FOUND, _SIZE = 0.05, 0.90, 3
 
 
 def histories(store: Store) -> Told:
-    """G27."""
+    """G29."""
     results = store.all()
     if not results:
         return Told(Standing.NOT_MEASURED, "nothing was run")

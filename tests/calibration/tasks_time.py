@@ -1,4 +1,4 @@
-"""What validation simulates of studies during which something changes: G23 to G27."""
+"""What validation simulates of studies during which something changes: G23 to G25, G28 and G29."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.calibration.withdrawing import CASES, Warned, withdrawn
 
 
 def times() -> Iterator[Task]:
-    """Cells of G23 to G27."""
+    """Cells of G23 to G25, G28 and G29."""
     for shape in SHAPES:
         yield _changing(shape)
     for part in PARTS:
@@ -65,7 +65,7 @@ def _gate(gate: Gate) -> Task:
     def run(batch: int, studies: int) -> Tally:
         return gated(gate, batch, studies)
 
-    return Task("G26", gate.name, about, run, most=4_000, batch=BATCH // 4)
+    return Task("G28", gate.name, about, run, most=4_000, batch=BATCH // 4)
 
 
 def _stream(stream: Stream) -> Task:
@@ -74,4 +74,4 @@ def _stream(stream: Stream) -> Task:
     def run(batch: int, studies: int) -> Tally:
         return streamed(stream, batch, studies)
 
-    return Task("G27", stream.name, about, run, most=4_000)
+    return Task("G29", stream.name, about, run, most=4_000)

@@ -1,8 +1,8 @@
 """Runs of a study as a chain of ratios, each measured in one randomised run.
 
 A run whose baseline is the newest release measures the next one. One with the same two releases
-again confirms it. One whose baseline lies further back measures an anchor again. Releases are told
-apart by digests and versions of what was tested.
+again confirms it. One whose baseline lies further back measures an anchor again. Releases are known
+by digests and versions of what was tested.
 """
 
 from __future__ import annotations
