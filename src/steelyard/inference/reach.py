@@ -49,7 +49,7 @@ def found_log(visits: int, noise_log: float, side: float, margin_log: float) -> 
     """The difference of a pair, as a logarithm, found within so many visits in nine of ten runs.
 
     ``noise_log`` is the standard deviation of one visit. Never less than the margin: a run ends
-    when a smaller difference is shown to be within it, before that is told from none.
+    when a smaller difference is shown to be within it, before it is shown to be one.
     """
     error = 2 * noise_log / math.sqrt(visits)
     quantile = NormalDist().inv_cdf  # a plan does without SciPy, which is slow to load
