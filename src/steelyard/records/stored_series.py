@@ -12,7 +12,6 @@ from steelyard.records.separated_file import open_quotes, ragged, read_text, ref
 from steelyard.records.separated_values import Field, rows_of
 
 MOST_ROWS = 100_000
-_SLUG = "stored-series-is-wrong"
 _HOW = "a header `time,METRIC,...`, then a row for each time or commit, the oldest first"
 
 
@@ -25,23 +24,23 @@ class StoredSeries:
     values: tuple[float, ...]
 
 
-def read_series(path: Path) -> list[StoredSeries]:
-    """Each column of the file but the first; empty fields are left out.
+def read_series(path: Path, slug: str = "stored-series-is-wrong") -> list[StoredSeries]:
+    """Each column of the file but the first; empty fields are left out. ``slug`` is of complaints.
 
     Raises:
         StudyError: it cannot be read, or is no such CSV; each mistake with line and column.
     """
-    names, *rows = [*itertools.islice(rows_of(read_text(path, _SLUG)), MOST_ROWS + 2)] or [[]]
+    names, *rows = [*itertools.islice(rows_of(read_text(path, slug)), MOST_ROWS + 2)] or [[]]
     if not names:
-        refuse(_SLUG, [Complaint(path, 1, 1, "the file is empty", _HOW)])
+        refuse(slug, [Complaint(path, 1, 1, "the file is empty", _HOW)])
     if len(rows) > MOST_ROWS:
-        refuse(_SLUG, [Complaint(path, rows[-1][0].line, 1, f"more than {MOST_ROWS:,} rows", _HOW)])
+        refuse(slug, [Complaint(path, rows[-1][0].line, 1, f"more than {MOST_ROWS:,} rows", _HOW)])
     if len(names) < 2 or not rows:
-        refuse(_SLUG, [Complaint(path, names[0].line, 1, "there is no figure", _HOW)])
-    refuse(_SLUG, twice(path, names), open_quotes(path, [names, *rows]))
-    refuse(_SLUG, ragged(path, rows, len(names)))
+        refuse(slug, [Complaint(path, names[0].line, 1, "there is no figure", _HOW)])
+    refuse(slug, twice(path, names), open_quotes(path, [names, *rows]))
+    refuse(slug, ragged(path, rows, len(names)))
     columns = [_column(path, name.text, i, rows) for i, name in enumerate(names) if i]
-    refuse(_SLUG, *(wrong for _, wrong in columns))
+    refuse(slug, *(wrong for _, wrong in columns))
     return [series for series, _ in columns]
 
 
