@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,17 @@ def test_a_run_is_opened_with_all_it_holds(run: Run) -> None:
     assert isinstance(events[-1], SessionClosed)
     assert pending_undos(events) == []
     assert torn_attempts(events, records) == []
+
+
+def test_samples_that_need_a_further_package_are_left_out_with_its_name(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    monkeypatch.setattr("steelyard.report.from_run.parquet_is_read", lambda: False)
+    findings = find(run)
+    (caveat,) = [each for each in findings.caveats if each.kind == "samples_in_parquet"]
+    assert caveat.count == 2
+    assert not [each for each in findings.caveats if each.kind == "samples_damaged"]
 
 
 def test_warnings_and_bottlenecks_of_version_1_keep_their_kinds() -> None:

@@ -1,7 +1,6 @@
 """Tails and bounds of distributions, computed from special functions.
 
-``scipy.stats`` says the same and takes longer to import than most verdicts take to judge. Where
-``tail`` is asked, it is the probability above the bound.
+Where ``tail`` is asked, it is the probability above the bound.
 """
 
 from __future__ import annotations
@@ -9,13 +8,18 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import bdtr, bdtrc, fdtrc, fdtri, ndtr, ndtri, stdtr, stdtrit
 
+from steelyard.inference import special
 from steelyard.inference.robust import Floats
 
 Numbers = Floats | float
 
-FAIR = 0.5
+_NORMAL_ABOVE = np.frompyfunc(special.normal_above, 1, 1)
+_NORMAL_BOUND = np.frompyfunc(special.normal_bound, 1, 1)
+_T_ABOVE = np.frompyfunc(special.t_above, 2, 1)
+_T_BOUND = np.frompyfunc(special.t_bound, 2, 1)
+_MANY = 64
+_EXACT = 1e-14
 
 
 def normal_density(x: Floats) -> Floats:
@@ -24,41 +28,59 @@ def normal_density(x: Floats) -> Floats:
 
 def normal_above(x: Numbers) -> Floats:
     """Probability of more than ``x``."""
-    return np.asarray(ndtr(-np.asarray(x, dtype=np.float64)))
+    return np.asarray(_NORMAL_ABOVE(np.asarray(x, dtype=np.float64)), dtype=np.float64)
 
 
 def normal_bound(tail: Numbers) -> Floats:
-    return np.asarray(-ndtri(tail))
+    return np.asarray(_NORMAL_BOUND(np.asarray(tail, dtype=np.float64)), dtype=np.float64)
 
 
 def t_above(x: Numbers, df: Numbers) -> Floats:
     """Probability of more than ``x`` in Student's law."""
-    return np.asarray(stdtr(df, -np.asarray(x, dtype=np.float64)))
+    places, freedom = np.asarray(x, dtype=np.float64), np.asarray(df, dtype=np.float64)
+    if places.size >= _MANY and freedom.size == 1:
+        return special.t_above_many(places, float(freedom))
+    return np.asarray(_T_ABOVE(places, freedom), dtype=np.float64)
 
 
 def t_bound(tail: Numbers, df: Numbers) -> Floats:
-    """Infinite where nothing may be above it, which the special function has the wrong way."""
-    return np.where(np.asarray(tail) == 0, math.inf, -stdtrit(df, tail))
+    """Infinite where nothing may be above it."""
+    asked, freedom = np.asarray(tail, dtype=np.float64), np.asarray(df, dtype=np.float64)
+    return np.asarray(_T_BOUND(asked, freedom), dtype=np.float64)
 
 
 def f_above(x: float, between: int, within: int) -> float:
     """Probability of more than ``x`` in Fisher's law of a ratio of mean squares."""
-    return float(fdtrc(between, within, x))
+    if math.isinf(x):
+        return 0.0
+    whole = within + between * x
+    return special.beta_below(within / whole, between * x / whole, within / 2, between / 2)
 
 
 def f_quantile(share: float, between: int, within: int) -> float:
-    """What ``share`` of all such ratios stay below."""
-    return float(fdtri(between, within, share))
+    """What ``share`` of all such ratios stay below, by bisection of its logarithm."""
+    low, high = -300.0, 300.0
+    while high - low > _EXACT:
+        middle = (low + high) / 2
+        above = f_above(math.exp(middle), between, within) > 1 - share
+        low, high = (middle, high) if above else (low, middle)
+    return math.exp((low + high) / 2)
 
 
 def binomial_above(successes: int, trials: int) -> float:
     """Probability of more than so many successes of probability 1/2."""
-    return float(bdtrc(successes, trials, FAIR))
+    return float(sum(math.comb(trials, k) for k in range(successes + 1, trials + 1)) / 2**trials)
 
 
 def binomial_quantile(share: float, trials: int) -> int:
     """The same law: the fewest successes that so large a share of all series do not exceed."""
-    return int(np.searchsorted(bdtr(np.arange(trials + 1), trials, FAIR), share))
+    below, ways = 0, 1
+    for successes in range(trials):
+        below += ways
+        if below / 2**trials >= share:
+            return successes
+        ways = ways * (trials - successes) // (successes + 1)
+    return trials
 
 
 def counts_chance(one: tuple[int, int], another: tuple[int, int]) -> float:

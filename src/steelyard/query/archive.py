@@ -10,15 +10,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from steelyard.errors import AnalysisError, HostError, SteelyardError
 from steelyard.query.tables import OF_RUN, TABLES, Row, Table
 from steelyard.records.archive import Run, runs_below
+from steelyard.records.files.parquet import polars
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+pl = polars("query")
 MEMORY = "512MiB"
 _ROWS_AT_A_TIME = 100_000
 _SKIPPED = "skipped.parquet"

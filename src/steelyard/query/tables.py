@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import polars as pl
-
 from steelyard.errors import SteelyardError
 from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import IMPORT, Run
+from steelyard.records.files.parquet import polars
 from steelyard.records.schema import TrialRecord
 from steelyard.report.from_run import find, stored
 
+pl = polars("query")
 Row = tuple[Any, ...]
 _TIME = pl.Datetime("us", "UTC")
 _NS_PER_S = 1e9

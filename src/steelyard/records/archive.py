@@ -14,7 +14,7 @@
       SHA256SUMS      of these four, without the user's own files
       ledger.jsonl    every event of the run, in order
       trials/0007-1/  trial 7, attempt 1: record, load and service as JSON, samples as
-                      Parquet, what a tool printed as text; SHA256SUMS of these
+                      compressed JSON, what a tool printed as text; SHA256SUMS of these
       packed/         the same of attempts that have no folder any more (``compaction.py``)
       report/         what was made from it; may be deleted and made again
 
@@ -33,13 +33,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
-import polars as pl
 from pydantic import BaseModel
 
 from steelyard.errors import RecordError
 from steelyard.plan.extension import extended
 from steelyard.plan.model import Frozen, Plan
-from steelyard.records.attempt_folder import AttemptFolder, Samples, attempt_key, parquet_of
+from steelyard.records.attempt_folder import AttemptFolder, Samples, attempt_key
 from steelyard.records.commitment import (
     COMMITMENT,
     Commitment,
@@ -47,6 +46,7 @@ from steelyard.records.commitment import (
     commitment_of,
     plan_bytes,
 )
+from steelyard.records.counters import Counters, stored
 from steelyard.records.events import BudgetExtended, Event
 from steelyard.records.files.checksums import (
     SUMS,
@@ -217,7 +217,7 @@ class Run:
         record: TrialRecord,
         *,
         documents: Mapping[str, bytes],
-        samples: Mapping[str, pl.DataFrame],
+        samples: Mapping[str, Counters],
     ) -> None:
         """Puts one attempt on disk: durable and whole when this returns.
 
@@ -231,7 +231,7 @@ class Run:
         """
         with folder_appears(self._attempt_folder(record)) as folder:
             files = dict(documents)
-            files |= {name: parquet_of(frame) for name, frame in samples.items()}
+            files |= {name: stored(counters) for name, counters in samples.items()}
             files["record.json"] = record.model_dump_json(indent=1).encode() + b"\n"
             write_files(folder, files)
 

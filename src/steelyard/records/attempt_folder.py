@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -10,10 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import polars as pl
-from polars.exceptions import PolarsError
-
-from steelyard.errors import RecordError
+from steelyard.errors import RecordError, SteelyardError
+from steelyard.records.counters import EARLIER_ENDING, ENDING, Counters, counters_of
 from steelyard.records.files.checksums import (
     SUMS,
     Sums,
@@ -35,19 +32,12 @@ def attempt_key(trial: int, attempt: int) -> str:
     return f"{trial:04d}-{attempt}"
 
 
-def parquet_of(frame: pl.DataFrame) -> bytes:
-    """A table as it is stored."""
-    stored = io.BytesIO()
-    frame.write_parquet(stored)
-    return stored.getvalue()
-
-
 class Samples(NamedTuple):
     """Counters of one machine in one attempt: ``system``, ``system.2``, ``host``, ``generator``."""
 
     attempt: str
     machine: str
-    frame: pl.DataFrame
+    counters: Counters
 
 
 @dataclass(frozen=True)
@@ -102,13 +92,14 @@ class AttemptFolder:
         listed = set(filter(is_samples, self._names()))
         found = set(filter(is_samples, self.names))
         for name in sorted(listed | found):
-            machine = name.removesuffix(".parquet").removeprefix("samples").removeprefix("-")
+            machine = name.removesuffix(ENDING).removesuffix(EARLIER_ENDING)
+            machine = machine.removeprefix("samples").removeprefix("-")
             try:
-                frame = pl.read_parquet(io.BytesIO(self._read(name)))
-            except (RecordError, PolarsError, OSError):
+                counters = counters_of(self._read(name), name)
+            except (SteelyardError, ValueError, OSError):
                 damaged(f"{self.key}/{name}")
                 continue
-            yield Samples(self.key, machine or "system", frame)
+            yield Samples(self.key, machine or "system", counters)
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -138,7 +129,12 @@ class AttemptFolder:
 
 def is_samples(name: str) -> bool:
     """Whether a file of this name holds sampled counters."""
-    return name.startswith("samples") and name.endswith(".parquet")
+    return name.startswith("samples") and name.endswith((ENDING, EARLIER_ENDING))
+
+
+def samples_file(machine: str) -> str:
+    """Where the counters of a machine are stored: ``samples.json.gz`` for the system itself."""
+    return f"samples{ENDING}" if machine == "system" else f"samples-{machine}{ENDING}"
 
 
 def _damaged(path: Path, what: str) -> RecordError:

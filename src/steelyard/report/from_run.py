@@ -10,11 +10,13 @@ from pydantic import ValidationError
 from steelyard.errors import RecordError
 from steelyard.imports.folder import find_import
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.kinds.caveats import SamplesDamaged, SamplesDeleted
+from steelyard.judge.kinds.caveats import SamplesDamaged, SamplesDeleted, SamplesInParquet
 from steelyard.judge.verdict import judge_study
 from steelyard.records.archive import Run
 from steelyard.records.attempt_folder import attempt_key, is_samples
 from steelyard.records.author_notes import FOLDER, LATEX, OF_ARTICLES, name_of_note, read_notes
+from steelyard.records.counters import EARLIER_ENDING
+from steelyard.records.files.parquet import parquet_is_read
 from steelyard.records.schema import TrialRecord
 from steelyard.study.read import read_study
 
@@ -56,9 +58,13 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
     return found.model_copy(update=beside)
 
 
-def _caveats_of(damaged: Sequence[str]) -> Iterator[SamplesDamaged]:
+def _caveats_of(unread: Sequence[str]) -> Iterator[SamplesDamaged | SamplesInParquet]:
+    wanting = [] if parquet_is_read() else [n for n in unread if n.endswith(EARLIER_ENDING)]
+    damaged = [name for name in unread if name not in wanting]
     if damaged:
         yield SamplesDamaged(count=len(damaged), files=tuple(damaged[:_MOST_NAMED]))
+    if wanting:
+        yield SamplesInParquet(count=len(wanting))
 
 
 def _deleted(

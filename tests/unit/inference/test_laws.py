@@ -1,4 +1,4 @@
-"""The laws against those of scipy.stats, which the judge does without."""
+"""The laws against those of SciPy, which the judge does without."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.optimize import isotonic_regression
 
 from steelyard.inference import distributions
+from steelyard.inference.isotonic import isotonic
+from steelyard.inference.studentised_range import range_quantile
 
 EXACTLY = {"rtol": 1e-10, "atol": 0.0}
 TAILS = np.array([1e-12, 1e-6, 0.0005, 0.0125, 0.05, 0.3, 0.5, 0.7, 0.975])
@@ -38,8 +41,37 @@ def test_what_cannot_be_is_out_of_reach() -> None:
 
 def test_single_precision_is_judged_in_double() -> None:
     asked = np.array([3.0], dtype=np.float32)
-    assert distributions.t_above(asked, 5) == stats.t.sf(3.0, 5)
-    assert distributions.normal_above(asked) == stats.norm.sf(3.0)
+    np.testing.assert_allclose(distributions.t_above(asked, 5), stats.t.sf(3.0, 5), **EXACTLY)
+    np.testing.assert_allclose(distributions.normal_above(asked), stats.norm.sf(3.0), **EXACTLY)
+
+
+def test_many_places_at_once_are_judged_as_each_alone() -> None:
+    many = np.concatenate([np.linspace(-40, 40, 641), [np.inf, -np.inf]])
+    for df in (1.0, 2.5, 40.0, 3e5):
+        alone = [float(distributions.t_above(place, df)) for place in many]
+        np.testing.assert_allclose(distributions.t_above(many, df), alone, rtol=1e-11)
+
+
+@given(tail=st.floats(1e-290, 0.5), df=st.floats(1, 1e6))
+def test_a_bound_of_students_law_leaves_the_tail_that_was_asked(tail: float, df: float) -> None:
+    bound = float(distributions.t_bound(tail, df))
+    assert distributions.t_above(bound, df) == pytest.approx(tail, rel=1e-9)
+
+
+@pytest.mark.parametrize(("means", "df"), [(2, 1), (3, 7), (12, 300), (3, 15_000)])
+def test_the_studentised_range_is_that_of_scipy(means: int, df: int) -> None:
+    expected = stats.studentized_range.ppf(0.95, means, df)
+    assert range_quantile(0.95, means, df) == pytest.approx(expected, rel=1e-6)
+
+
+levels = st.lists(st.tuples(st.integers(-5, 5), st.integers(1, 4)), min_size=1, max_size=9)
+
+
+@given(levels=levels)
+def test_the_isotonic_fit_is_that_of_scipy(levels: list[tuple[int, int]]) -> None:
+    values, weights = np.array(levels, dtype=np.float64).T
+    expected = isotonic_regression(values, weights=weights).x
+    np.testing.assert_allclose(isotonic(values, weights), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("between", [1, 3])

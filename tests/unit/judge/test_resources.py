@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from tests.unit.judge.studies import a_record, a_study
 
@@ -15,6 +14,7 @@ from steelyard.judge.analyses.resources.readings import RESOURCES, readings
 from steelyard.judge.visits.workload_run import workload_runs
 from steelyard.plan.make import make_plan
 from steelyard.records.attempt_folder import Samples, attempt_key
+from steelyard.records.counters import Counters
 from steelyard.records.schema import InstanceRecord
 
 SECOND = 1_000_000_000
@@ -24,14 +24,14 @@ PLAN = make_plan(STUDY, seed=1)
 OF_FAST = [t for v in PLAN.visits for t in v.trials if t.cell.system == "fast"]
 
 
-def frame(**columns: list[int | None]) -> pl.DataFrame:
+def frame(**columns: list[int | None]) -> Counters:
     """One row a second."""
     named = {name.replace("__", "."): values for name, values in columns.items()}
     stamps = [i * SECOND for i in range(len(next(iter(named.values()))))]
-    return pl.DataFrame({"monotonic_ns": stamps} | named)
+    return Counters({"monotonic_ns": stamps} | named)
 
 
-def read(series: pl.DataFrame, name: str) -> list[tuple[float, float]]:
+def read(series: Counters, name: str) -> list[tuple[float, float]]:
     found = readings(series, BY_NAME[name])  # type: ignore[index] - any word is a key
     if found is None:
         return []
@@ -45,7 +45,7 @@ def test_a_counter_becomes_a_rate_in_the_middle_of_each_interval() -> None:
 
 
 def test_a_rate_uses_the_time_that_passed() -> None:
-    series = pl.DataFrame({"monotonic_ns": [5, 5 + 2 * SECOND], "disk.a.write_bytes": [0, 6]})
+    series = Counters({"monotonic_ns": [5, 5 + 2 * SECOND], "disk.a.write_bytes": [0, 6]})
     assert [value for _, value in read(series, "disk_write")] == [3.0]
 
 
@@ -76,7 +76,7 @@ def test_what_is_not_known_is_missing_and_not_zero() -> None:
 
 
 def found_of(
-    *trials: pl.DataFrame, facts: dict[str, str | None] | None = None, machine: str = "system"
+    *trials: Counters, facts: dict[str, str | None] | None = None, machine: str = "system"
 ) -> list[ResourceFinding]:
     """Findings of one cell whose trials were sampled so; each window begins after 2 s, for 5 s."""
     records = [
@@ -97,7 +97,7 @@ def found_of(
     return list(found)
 
 
-def busy(cores: float, seconds: int = 8, **more: Any) -> pl.DataFrame:
+def busy(cores: float, seconds: int = 8, **more: Any) -> Counters:
     return frame(
         process__service__cpu_ns=[round(i * cores * SECOND) for i in range(seconds)], **more
     )
@@ -112,11 +112,10 @@ def test_bands_are_over_trials_by_the_time_from_the_start_of_the_window() -> Non
 
 
 def test_the_clock_of_a_far_machine_is_corrected() -> None:
-    far = busy(1.0).with_columns(controller_ns=pl.col("monotonic_ns") - 100 * SECOND)
-    near = busy(1.0).with_columns(controller_ns=pl.col("monotonic_ns"))
-    moved = far.with_columns(
-        monotonic_ns=pl.col("monotonic_ns") + 100 * SECOND,
-        controller_ns=pl.col("controller_ns") + 100 * SECOND,
+    clock = [place * SECOND for place in range(8)]
+    near = busy(1.0).beside(controller_ns=[*clock])
+    moved = busy(1.0).beside(
+        monotonic_ns=[at_ns + 100 * SECOND for at_ns in clock], controller_ns=[*clock]
     )
     assert found_of(moved)[0].at_s == found_of(near)[0].at_s
 

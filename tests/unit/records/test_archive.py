@@ -8,12 +8,12 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
 import pytest
 from tests.unit.trial.test_state import plan, record
 
 from steelyard.errors import RecordError
 from steelyard.records.archive import Run, RunFacts, create_run, open_run, runs_below
+from steelyard.records.counters import Counters
 from steelyard.records.events import AttemptFinished, AttemptStarted
 from steelyard.records.files.checksums import SUMS
 from steelyard.records.files.documents import VERSION
@@ -36,8 +36,8 @@ def run(tmp_path: Path) -> Run:
     return create_run(tmp_path, FACTS, b"study: tiny\n", plan("abab"))
 
 
-def write(run: Run, attempt: TrialRecord, samples: pl.DataFrame | None = None) -> None:
-    kept = {} if samples is None else {"samples.parquet": samples}
+def write(run: Run, attempt: TrialRecord, samples: Counters | None = None) -> None:
+    kept = {} if samples is None else {"samples.json.gz": samples}
     with Ledger(run.ledger_path) as ledger:
         ledger.append(AttemptStarted(trial=attempt.trial, attempt=attempt.attempt))
         run.write_attempt(attempt, documents={"load.json": b"{}"}, samples=kept)
@@ -87,10 +87,10 @@ def test_a_folder_that_a_crash_left_is_no_attempt(run: Run) -> None:
 
 
 def test_series_keep_a_missing_counter_missing(run: Run) -> None:
-    samples = pl.DataFrame({"monotonic_ns": [1, 2], "disk.store.writes": [5, None]})
+    samples = Counters({"monotonic_ns": [1, 2], "disk.store.writes": [5, None]})
     write(run, record(1, Outcome.OK), samples)
     write(run, record(2, Outcome.SERVICE_DIED))
-    seen = [(each.attempt, each.machine, each.frame.rows()) for each in run.samples()]
+    seen = [(each.attempt, each.machine, list(each.counters.rows())) for each in run.samples()]
     assert seen == [("0001-1", "system", [(1, 5), (2, None)])]
 
 
@@ -142,7 +142,7 @@ def test_a_folder_without_a_run_is_refused(tmp_path: Path, folder: str) -> None:
 
 @pytest.fixture
 def finished(run: Run) -> Run:
-    samples = pl.DataFrame({"monotonic_ns": [1, 2]})
+    samples = Counters({"monotonic_ns": [1, 2]})
     for trial in (1, 2, 3):
         write(run, record(trial, Outcome.OK), samples)
     return run
@@ -211,7 +211,7 @@ def test_a_ledger_that_was_cut_between_two_lines_is_named(finished: Run, kept: i
 def test_samples_that_are_damaged_are_left_out_and_named(
     finished: Run, damage: Callable[[bytes], bytes] | None
 ) -> None:
-    path = finished.path / "trials" / "0002-1" / "samples.parquet"
+    path = finished.path / "trials" / "0002-1" / "samples.json.gz"
     if damage is None:
         path.unlink()
     else:
@@ -219,7 +219,7 @@ def test_samples_that_are_damaged_are_left_out_and_named(
     read_all(finished)
     damaged: list[str] = []
     assert [each.attempt for each in finished.samples(damaged.append)] == ["0001-1", "0003-1"]
-    assert damaged == ["0002-1/samples.parquet"]
+    assert damaged == ["0002-1/samples.json.gz"]
 
 
 def test_a_run_that_a_crash_left_unfinished_is_none(run: Run) -> None:

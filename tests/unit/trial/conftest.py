@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import polars as pl
 import pytest
 
 from steelyard.engine.messages import LoadResult
+from steelyard.records.counters import Counters
 from steelyard.trial.observe.responses import Seen
 from steelyard.trial.observe.window import WindowSamples
 
@@ -53,11 +53,9 @@ def load() -> Callable[..., LoadResult]:
 def seen() -> Callable[..., Seen]:
     def make(columns: dict[str, list[int | None]] | None = None, **changes: Any) -> Seen:
         rows = max((len(values) for values in (columns or {}).values()), default=0)
-        clock = {"monotonic_ns": [SECOND_NS * (row + 1) for row in range(rows)]}
-        frame = pl.DataFrame(
-            [pl.Series(n, v, dtype=pl.Int64) for n, v in (clock | (columns or {})).items()]
-        )
-        window = WindowSamples(frame, {"disk.store.writes": "tmpfs lies on no disk"})
+        clock: list[int | None] = [SECOND_NS * (row + 1) for row in range(rows)]
+        counters = Counters({"monotonic_ns": clock, **(columns or {})})
+        window = WindowSamples(counters, {"disk.store.writes": "tmpfs lies on no disk"})
         return Seen(LoadResult.model_validate(load_document(**changes)), window)
 
     return make

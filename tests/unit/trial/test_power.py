@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import polars as pl
 import pytest
 
+from steelyard.records.counters import Counters
 from steelyard.records.missing import Quoted, Reason, TooFewSamples
 from steelyard.trial.observe.power import battery_power_w, energy_j, mean_power_w
 from steelyard.trial.observe.window import WindowSamples
@@ -13,8 +13,8 @@ SECOND = 10**9
 def window(missing: dict[str, str] | None = None, **zones: list[int | None]) -> WindowSamples:
     """Three samples a second apart in a window of three seconds; counters in microjoules."""
     columns = {f"power.{name.replace('_', '-')}.energy_uj": rows for name, rows in zones.items()}
-    frame = pl.DataFrame({"monotonic_ns": [0, SECOND, 2 * SECOND], **columns})
-    return WindowSamples.cut(frame, missing or {}, 0, 3 * SECOND)
+    counters = Counters({"monotonic_ns": [0, SECOND, 2 * SECOND], **columns})
+    return WindowSamples.cut(counters, missing or {}, 0, 3 * SECOND)
 
 
 def test_packages_and_the_memory_of_one_are_added_and_cores_are_not_counted_twice() -> None:
@@ -61,11 +61,10 @@ def battery(
     drawn_uw: list[int | None], discharging: list[int | None], missing: dict[str, str] | None = None
 ) -> WindowSamples:
     columns = {"battery.drawn_uw": drawn_uw, "battery.discharging": discharging}
-    clock = [i * SECOND for i in range(len(drawn_uw))]
-    frame = pl.DataFrame(
-        {"monotonic_ns": clock, **columns}, schema_overrides=dict.fromkeys(columns, pl.Int64)
+    clock: list[int | None] = [i * SECOND for i in range(len(drawn_uw))]
+    return WindowSamples.cut(
+        Counters({"monotonic_ns": clock, **columns}), missing or {}, 0, 9 * SECOND
     )
-    return WindowSamples.cut(frame, missing or {}, 0, 9 * SECOND)
 
 
 def test_power_from_a_battery_is_the_mean_of_what_it_told() -> None:

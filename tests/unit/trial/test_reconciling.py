@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import polars as pl
 import pytest
 
+from steelyard.records.counters import Counters
 from steelyard.records.missing import ColumnMissing
 from steelyard.records.schema import CostRecord
 from steelyard.records.warnings import WarningKind
@@ -18,7 +18,7 @@ S = 1_000_000_000
 def window(**cores: float) -> WindowSamples:
     """Ten seconds of counters that grow by so many cores; ``__`` stands for a dot."""
     counters = {name.replace("__", "."): [0, round(rate * 10 * S)] for name, rate in cores.items()}
-    return WindowSamples(pl.DataFrame({"monotonic_ns": [0, 10 * S], **counters}), {})
+    return WindowSamples(Counters({"monotonic_ns": [0, 10 * S], **counters}), {})
 
 
 def inside(busy: float, steal: float) -> WindowSamples:
@@ -32,8 +32,8 @@ def outside(*, vcpu: float, waited: float, qemu: float) -> WindowSamples:
         threads__instance__vcpu__run_delay_ns=waited,
         process__instance__cpu_ns=qemu,
     )
-    threads = pl.Series("threads.instance.vcpu.threads", [2, 2])
-    return WindowSamples(seen.frame.with_columns(threads), {})
+    threads = {"threads.instance.vcpu.threads": [2, 2]}
+    return WindowSamples(Counters({**seen.counters.columns, **threads}), {})
 
 
 def costs(guest: WindowSamples, host: WindowSamples) -> CostRecord:
@@ -81,8 +81,8 @@ def test_a_container_has_its_control_groups_cores_and_no_processors_of_its_own()
 
 def test_a_control_group_that_could_not_be_read_leaves_the_processes() -> None:
     seen = window(process__instance__cpu_ns=0.3)
-    unread = pl.Series("cgroup.instance.cpu_ns", [None, None], dtype=pl.Int64)
-    host = WindowSamples(seen.frame.with_columns(unread), {"cgroup.instance.cpu_ns": "gone"})
+    unread = Counters({**seen.counters.columns, "cgroup.instance.cpu_ns": [None, None]})
+    host = WindowSamples(unread, {"cgroup.instance.cpu_ns": "gone"})
     wanted = {"host.instance_cpu": "cores"}
     told = measure_responses(wanted, Seen(None, inside(0, 0), host))["host.instance_cpu"]
     assert told.value == pytest.approx(0.3)

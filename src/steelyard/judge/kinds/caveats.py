@@ -237,6 +237,16 @@ class SamplesDeleted(Note):
     attempts: int
 
 
+class SamplesInParquet(Note):
+    """So many files of sampled counters are Parquet, as earlier checkouts wrote them.
+
+    What reads it is not installed here.
+    """
+
+    kind: Literal["samples_in_parquet"] = "samples_in_parquet"
+    count: int
+
+
 class CleanupVerified(Note):
     """The environment of these machines was the same after the run as before it.
 
@@ -309,6 +319,7 @@ Caveat = Annotated[
     | WorkloadDecided
     | SamplesDamaged
     | SamplesDeleted
+    | SamplesInParquet
     | CleanupVerified
     | CleanupIncomplete
     | ChangedByOthers

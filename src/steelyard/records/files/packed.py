@@ -11,15 +11,14 @@ import hashlib
 import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-
-import polars as pl
-from polars.exceptions import PolarsError
+from typing import Any
 
 from steelyard.errors import RecordError
 from steelyard.records.files.documents import RESTORE
+from steelyard.records.files.parquet import polars
 
 PACKED = "packed"
-_SCHEMA = {"attempt": pl.String, "name": pl.String, "sha256": pl.String, "data": pl.Binary}
+_TEXTS, _BYTES = ("attempt", "name", "sha256"), "data"
 _LEVEL = 9
 _PAGE_BYTES = 8 * 2**20
 _GROUP_ROWS = 1000
@@ -38,6 +37,7 @@ def packed_bytes(attempts: Mapping[str, Mapping[str, bytes]]) -> bytes:
     rows = sorted(
         (name, key, data) for key, files in attempts.items() for name, data in files.items()
     )
+    pl = polars()
     frame = pl.DataFrame(
         {
             "attempt": [key for _, key, _ in rows],
@@ -45,7 +45,7 @@ def packed_bytes(attempts: Mapping[str, Mapping[str, bytes]]) -> bytes:
             "sha256": [hashlib.sha256(data).hexdigest() for _, _, data in rows],
             "data": [data for _, _, data in rows],
         },
-        schema=_SCHEMA,
+        schema=_schema(),
     )
     stored = io.BytesIO()
     frame.write_parquet(
@@ -63,10 +63,13 @@ def packed_places(run: Path) -> dict[str, Path]:
 
     Raises:
         RecordError: a file cannot be read.
+        HostError: what reads it is not installed.
     """
+    paths = packed_files(run)
+    pl: Any = polars() if paths else None
     return {
         key: path
-        for path in packed_files(run)
+        for path in paths
         for key in _collected(path, pl.scan_parquet(path).select("attempt"))["attempt"]
     }
 
@@ -76,7 +79,9 @@ def read_packed(path: Path, wanted: Iterable[str]) -> dict[str, Files]:
 
     Raises:
         RecordError: it cannot be read, or is not what was written.
+        HostError: what reads it is not installed.
     """
+    pl = polars()
     chosen = pl.any_horizontal(pl.col("name").str.starts_with(begin) for begin in wanted)
     attempts: dict[str, dict[str, bytes | None]] = {}
     names = _collected(path, pl.scan_parquet(path).select("attempt", "name"))
@@ -90,14 +95,21 @@ def read_packed(path: Path, wanted: Iterable[str]) -> dict[str, Files]:
     return dict(attempts)
 
 
-def _collected(path: Path, frame: pl.LazyFrame) -> pl.DataFrame:
+def _collected(path: Path, frame: Any) -> Any:
+    errors = polars().exceptions
     try:
         found = frame.collect()
-    except (PolarsError, OSError, pl.exceptions.PanicException) as error:
+    except (errors.PolarsError, OSError, errors.PanicException) as error:
         raise _damaged(path, f"it cannot be read: {str(error).splitlines()[0]}") from error
-    if any(_SCHEMA.get(name) != kind for name, kind in found.schema.items()):
+    known = _schema()
+    if any(known.get(name) != kind for name, kind in found.schema.items()):
         raise _damaged(path, "its columns are not those of attempts")
     return found
+
+
+def _schema() -> dict[str, Any]:
+    pl = polars()
+    return {**dict.fromkeys(_TEXTS, pl.String), _BYTES: pl.Binary}
 
 
 def _damaged(path: Path, what: str) -> RecordError:

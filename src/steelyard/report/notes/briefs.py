@@ -14,6 +14,7 @@ from steelyard.judge.kinds.caveats import (
     OrderRepeats,
     SamplesDamaged,
     SamplesDeleted,
+    SamplesInParquet,
     SeveralMachines,
 )
 from steelyard.judge.kinds.verdict_notes import (
@@ -197,6 +198,11 @@ def _samples_damaged(note: SamplesDamaged) -> str:
 @shortens(SamplesDeleted)
 def _samples_deleted(note: SamplesDeleted) -> str:
     return f"Sampled counters of {counted(note.attempts, 'attempt')} were deleted"
+
+
+@shortens(SamplesInParquet)
+def _samples_in_parquet(note: SamplesInParquet) -> str:
+    return f"Sampled counters of {counted(note.count, 'file')} need `steelyard[parquet]`"
 
 
 @shortens(BudgetNotDeclared)

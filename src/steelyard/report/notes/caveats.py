@@ -21,6 +21,7 @@ from steelyard.judge.kinds.caveats import (
     OrderRepeats,
     SamplesDamaged,
     SamplesDeleted,
+    SamplesInParquet,
     ScreeningAssumptions,
     SeveralMachines,
     TrialExtent,
@@ -198,6 +199,15 @@ def _samples_deleted(note: SamplesDeleted) -> str:
     return (
         f"Sampled counters of {counted(note.attempts, 'attempt')} were deleted to save space "
         "(`steelyard runs delete`). Charts of resources leave them out; verdicts do not use them"
+    )
+
+
+@writes(SamplesInParquet)
+def _samples_in_parquet(note: SamplesInParquet) -> str:
+    return (
+        f"Sampled counters of an earlier steelyard ({counted(note.count, 'file')}) need one more "
+        "package: `pip install 'steelyard[parquet]'`. Charts of resources leave them out; verdicts "
+        "do not use them"
     )
 
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import polars as pl
-
 from steelyard.engine.messages import LoadResult, ProcessState
 from steelyard.errors import HostError
 from steelyard.hosts.host import Host
 from steelyard.plan.model import PlannedTrial
-from steelyard.records.attempt_folder import attempt_key
+from steelyard.records.attempt_folder import attempt_key, samples_file
+from steelyard.records.counters import Counters
 from steelyard.records.events import now_unix_ns
 from steelyard.records.schema import (
     AttemptFailure,
@@ -58,7 +57,7 @@ class AttemptResult:
 
     record: TrialRecord
     documents: dict[str, bytes]
-    samples: dict[str, pl.DataFrame]
+    samples: dict[str, Counters]
     stop: HostError | None = None
 
 
@@ -221,9 +220,9 @@ class Attempt:
         documents |= self._background_documents()
         if self.loads() and "measure" in self.timeline.durations_ns:
             self._split_measure(self.loads()[0])
-        frames = {samples_file(name): seen.frame for name, seen in self.sampled.items()}
-        record = self._record(ending, tuple(documents), tuple(frames))
-        return AttemptResult(record, documents, frames, ending.stop)
+        samples = {samples_file(name): seen.counters for name, seen in self.sampled.items()}
+        record = self._record(ending, tuple(documents), tuple(samples))
+        return AttemptResult(record, documents, samples, ending.stop)
 
     def _background_documents(self) -> dict[str, bytes]:
         """What background loads did, by the number of their instance."""
@@ -277,11 +276,6 @@ class Attempt:
             facts=self.facts,
             files=(*documents, *samples),
         )
-
-
-def samples_file(machine: str) -> str:
-    """Where the counters of a machine are stored: ``samples.parquet`` for the system itself."""
-    return "samples.parquet" if machine == "system" else f"samples-{machine}.parquet"
 
 
 def _largest(shares: list[float | None]) -> float | None:

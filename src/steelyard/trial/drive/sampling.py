@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-import polars as pl
-
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.host import Host
 from steelyard.systems.platform import Costs
-from steelyard.trial.observe.window import Sampled, samples_frame
+from steelyard.trial.observe.window import Sampled, counters_of
 
 
 @dataclass(frozen=True)
@@ -63,8 +61,7 @@ def stop_sampling(
         except (AgentRefusal, EngineError) as error:
             untold.append(error)
             continue
-        frame = samples_frame(samples).with_columns(
-            (pl.col("monotonic_ns") - watch.offset_ns).alias("controller_ns")
-        )
-        seen[watch.name] = Sampled(frame, samples.missing, samples.rows_lost)
+        clock = [at_ns - watch.offset_ns for at_ns in samples.monotonic_ns]
+        counters = counters_of(samples).beside(controller_ns=[*clock])
+        seen[watch.name] = Sampled(counters, samples.missing, samples.rows_lost)
     return seen, untold

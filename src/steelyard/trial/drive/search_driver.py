@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 
-import polars as pl
 from pydantic_core import to_jsonable_python
 
 from steelyard.engine.messages import LoadResult
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, LoadAnswer, read_load
+from steelyard.records.counters import Counters
 from steelyard.records.schema import Measured
 from steelyard.study.bind import BoundCell
 from steelyard.study.ending import by_the_clock
@@ -121,7 +121,7 @@ class SearchDrive:
 
 def broken_limit(load: LoadResult, limits: Sequence[GateSpec]) -> Broken | None:
     """The first limit that broke in a run, or that it cannot determine; ``None`` if all held."""
-    nothing = WindowSamples(pl.DataFrame(), {})
+    nothing = WindowSamples(Counters({}), {})
     wanted = {limit.name: limit.unit for limit in limits}
     measured = measure_responses(wanted, Seen(driven=load, window=nothing))
     for checked in check_gates({limit.name: limit for limit in limits}, measured):

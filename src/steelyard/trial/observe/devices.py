@@ -55,7 +55,7 @@ def network_rate(window: WindowSamples, figure: str, *, loopback: bool) -> Readi
     """
     devices = [
         column
-        for column in window.frame.columns
+        for column in window.counters.columns
         if column.startswith("net.") and column.endswith(f".{figure}")
     ]
     own = [each for each in devices if (each == f"net.{LOOPBACK}.{figure}") == loopback]

@@ -45,15 +45,15 @@ def battery_power_w(window: WindowSamples) -> Reading:
     """Mean of the watts that were drawn from batteries, if they fed the machine all the while."""
     if window.unsampled is not None:
         return window.unsampled
-    if _DRAWN not in window.frame.columns:
+    if _DRAWN not in window.counters.columns:
         return _no_sensor(window, "battery", "no_battery")
-    feeding = window.frame[_DISCHARGING]
-    if feeding.len() >= _FEWEST and not feeding.null_count() and feeding.to_numpy().min() == 0:
+    feeding = window.counters[_DISCHARGING]
+    if len(feeding) >= _FEWEST and None not in feeding and 0 in feeding:
         return Reason(kind="battery_not_discharging")
     missing = window.why_missing(_DRAWN)
     if missing is not None:
         return missing
-    drawn_uw = window.frame[_DRAWN].to_numpy()
+    drawn_uw = window.counters.floats(_DRAWN)
     if drawn_uw.max() == 0:
         return Reason(kind="battery_reads_zero")
     return float(drawn_uw.mean()) / 1e6
@@ -71,7 +71,7 @@ def zones_of(window: WindowSamples) -> list[str]:
     """The zones that count each joule once."""
     names = [
         name.removeprefix(_BEGIN).removesuffix(_END)
-        for name in window.frame.columns
+        for name in window.counters.columns
         if name.startswith(_BEGIN) and name.endswith(_END)
     ]
     if _WHOLE in names:

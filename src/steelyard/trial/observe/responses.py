@@ -208,7 +208,7 @@ def _of_service(window: WindowSamples, figure: str) -> list[str]:
     """The column of the service, and those of its parts: ``process.service.PART.FIGURE``."""
     whole = f"process.{SERVICE}.{figure}"
     begin, end = f"process.{SERVICE}.", f".{figure}"
-    parts = [name for name in window.frame.columns if name.startswith(begin) and name != whole]
+    parts = [name for name in window.counters.columns if name.startswith(begin) and name != whole]
     return [whole, *(name for name in parts if name.endswith(end))]
 
 

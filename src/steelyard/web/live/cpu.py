@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import polars as pl
-
 from steelyard.judge.analyses.resources.readings import RESOURCES, readings
+from steelyard.records.attempt_folder import samples_file
+from steelyard.records.counters import counters_of
 from steelyard.records.schema import TrialRecord
 from steelyard.web.live.progress import CpuUse
 from steelyard.web.reading import MOST_FILE_BYTES, refuse_large
 
-_FILES = {"system": "samples.parquet", "host": "samples-host.parquet",
-          "generator": "samples-generator.parquet"}  # fmt: skip
 _WHOLE_MACHINE = {"system_cpu", "host_cpu", "generator_cpu"}
 
 
@@ -26,12 +24,12 @@ def _uses(record: TrialRecord, folder: Path) -> Iterator[CpuUse]:
     for resource in RESOURCES:
         if resource.name not in _WHOLE_MACHINE:
             continue
-        path = folder / _FILES[resource.machine]
+        path = folder / samples_file(resource.machine)
         if path.name not in record.files:
             continue
         try:
             refuse_large(path, MOST_FILE_BYTES)
-            found = readings(pl.read_parquet(path), resource)
+            found = readings(counters_of(path.read_bytes(), path.name), resource)
         except Exception:  # noqa: BLE001, S112 - torn samples say nothing of the trial
             continue
         if found is not None:

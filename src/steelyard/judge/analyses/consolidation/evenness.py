@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import numpy as np
 
 from steelyard.inference.distributions import t_above, t_bound
 from steelyard.inference.robust import Floats
+from steelyard.inference.studentised_range import range_quantile
 from steelyard.judge.analyses.consolidation.findings import RatioFinding
 
 LEVEL = 0.95
@@ -62,17 +62,9 @@ def worst_over_best(rates: Floats) -> RatioFinding | None:
     left = logs - means - logs.mean(axis=1, keepdims=True) + logs.mean()
     df = (visits - 1) * (instances - 1)
     error = math.sqrt(float(np.square(left).sum()) / df / visits)
-    reach = _range_quantile(instances, df) * error
+    reach = range_quantile(LEVEL, instances, df) * error
     apart = float(means.min() - means.max())
     return RatioFinding(log=apart, low_log=apart - reach, high_log=min(0.0, apart + reach))
-
-
-@lru_cache(maxsize=256)
-def _range_quantile(instances: int, df: int) -> float:
-    """Of the studentised range; both the law and its library are slow."""
-    from scipy.stats import studentized_range  # noqa: PLC0415 - as said
-
-    return float(studentized_range.ppf(LEVEL, instances, df))
 
 
 def holm(chances: list[float], rate: float) -> list[bool]:

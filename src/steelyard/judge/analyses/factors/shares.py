@@ -18,9 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
-from steelyard.inference.distributions import f_above
+from steelyard.inference.distributions import f_above, normal_bound
 from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.factors.questions import Term, terms
 from steelyard.judge.analyses.factors.strata import Fit, Stratum
@@ -161,7 +160,7 @@ def noncentrality(ratio: Floats, df: int, random: np.random.Generator) -> Floats
     The distribution function is set to a uniform draw and solved by bisection; 0 where the
     variable is smaller than that quantile of the central law.
     """
-    normal = ndtri(random.random(len(ratio)))
+    normal = -normal_bound(random.random(len(ratio)))
     low, high = np.zeros(len(ratio)), 2 * ratio + 40.0
     for _ in range(_STEPS):
         middle = (low + high) / 2

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.resources.findings import ResourceFinding
@@ -19,6 +18,7 @@ from steelyard.judge.visits.cell_sums import cell_sums
 from steelyard.judge.visits.workload_run import WorkloadRun
 from steelyard.plan.model import Cell
 from steelyard.records.attempt_folder import Samples
+from steelyard.records.counters import Counters
 from steelyard.records.schema import TrialRecord
 
 INTERVALS_OF_WINDOW = 50
@@ -67,14 +67,16 @@ def resource_findings(
 def _add(total: _OfCell, record: TrialRecord, samples: Samples) -> None:
     window_s = _window_s(record)
     start_ns = record.instances[0].started_ns if record.instances else None
-    if window_s is None or start_ns is None or not len(samples.frame):
+    if window_s is None or start_ns is None or not len(samples.counters):
         return
-    total.interval_ns = total.interval_ns or _interval_ns(window_s, samples.frame)
+    total.interval_ns = total.interval_ns or _interval_ns(window_s, samples.counters)
     if samples.machine == "system":
         total.windows_s.append(window_s)
-    offset_ns = _offset_ns(samples.frame)
+    offset_ns = _offset_ns(samples.counters)
     for resource in RESOURCES:
-        found = readings(samples.frame, resource) if resource.machine == samples.machine else None
+        found = (
+            readings(samples.counters, resource) if resource.machine == samples.machine else None
+        )
         if found is None:
             continue
         limit = _limit(resource, record.facts.get(samples.machine, {}))
@@ -107,18 +109,19 @@ def _window_s(record: TrialRecord) -> float | None:
     return taken_ns / _NS_PER_S if taken_ns else None
 
 
-def _interval_ns(window_s: float, frame: pl.DataFrame) -> float:
+def _interval_ns(window_s: float, counters: Counters) -> float:
     """Equal parts of the window, each of two samples or more."""
-    between = np.diff(np.asarray(frame["monotonic_ns"].to_numpy(), dtype=np.float64))
+    between = np.diff(counters.floats("monotonic_ns"))
     least = float(np.median(between)) if len(between) else 0.0
     return max(window_s * _NS_PER_S / INTERVALS_OF_WINDOW, SAMPLES_OF_INTERVAL * least)
 
 
-def _offset_ns(frame: pl.DataFrame) -> float:
+def _offset_ns(counters: Counters) -> float:
     """What the machine's clock is ahead of the controller's, whose time the window has."""
-    if "controller_ns" not in frame.columns:
+    if "controller_ns" not in counters.columns:
         return 0.0
-    return float(frame["monotonic_ns"][0] - frame["controller_ns"][0])
+    own, controllers = counters["monotonic_ns"][0], counters["controller_ns"][0]
+    return float((own or 0) - (controllers or 0))
 
 
 def _limit(resource: Resource, facts: Mapping[str, str | None]) -> float | None:

@@ -1,6 +1,6 @@
 """Cumulative counters of a sampled series to readings over time.
 
-A series is a frame with ``monotonic_ns`` and one column per counter, as the sampler read them.
+A series is a table with ``monotonic_ns`` and one column per counter, as the sampler read them.
 A rate belongs to the interval between two rows and stands at its middle. A counter that the
 kernel did not offer, or that ran backwards, gives no reading: it is missing, never 0.
 """
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.resources.findings import ResourceName
+from steelyard.records.counters import Counters
 
 _NS_PER_S = 1e9
 _BUSY = r"cpu\.(user|nice|system|irq|softirq)_ns"
@@ -67,12 +67,12 @@ RESOURCES: tuple[Resource, ...] = (
 )
 
 
-def readings(series: pl.DataFrame, resource: Resource) -> Readings | None:
+def readings(series: Counters, resource: Resource) -> Readings | None:
     """The resource over the trial; ``None`` when it was not sampled."""
     columns = _matching(series, resource.columns)
     if not columns or "monotonic_ns" not in series.columns:
         return None
-    stamps = np.asarray(series["monotonic_ns"].to_numpy(), dtype=np.float64)
+    stamps = series.floats("monotonic_ns")
     totals = _row_sums(series, columns)
     if resource.kind == "level":
         return _known(stamps, totals / resource.divisor)
@@ -92,13 +92,13 @@ def _known(at_ns: Floats, values: Floats) -> Readings | None:
     return Readings(at_ns[known], values[known]) if known.any() else None
 
 
-def _matching(series: pl.DataFrame, pattern: str) -> list[str]:
+def _matching(series: Counters, pattern: str) -> list[str]:
     return [name for name in series.columns if re.fullmatch(pattern, name)]
 
 
-def _row_sums(series: pl.DataFrame, columns: Iterable[str]) -> Floats:
+def _row_sums(series: Counters, columns: Iterable[str]) -> Floats:
     """Not a number where one of the columns is not known."""
-    found = [series[name].cast(pl.Float64).to_numpy() for name in columns]
+    found = [series.floats(name) for name in columns]
     return np.asarray(np.sum(found, axis=0), dtype=np.float64)
 
 

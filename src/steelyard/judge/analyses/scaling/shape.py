@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from steelyard.inference.distributions import t_bound
+from steelyard.inference.isotonic import isotonic
 from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.scaling.findings import FallFinding, KneeFinding
 from steelyard.judge.analyses.scaling.table import Form, Table
@@ -24,15 +25,11 @@ _SEED = 20_111
 
 def umbrella(values: Floats, weights: Floats) -> Floats:
     """The best fit that first never falls and then never rises (least squares)."""
-    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to load
-
     fits = [
         np.concatenate(
             (
-                isotonic_regression(values[:turn], weights=weights[:turn]).x,
-                isotonic_regression(values[turn:], weights=weights[turn:], increasing=False).x
-                if turn < len(values)
-                else values[turn:],
+                isotonic(values[:turn], weights[:turn]),
+                -isotonic(-values[turn:], weights[turn:]),
             )
         )
         for turn in range(1, len(values) + 1)

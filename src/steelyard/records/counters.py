@@ -1,0 +1,96 @@
+"""Sampled counters: a table of whole numbers, one row a sample, one column a counter.
+
+Stored as compressed JSON, which every language reads; runs of earlier checkouts have Parquet, which
+``pip install 'steelyard[parquet]'`` reads (``docs/decisions/064-a-small-environment.md``).
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from steelyard.inference.robust import Floats
+from steelyard.records.files.parquet import polars
+
+ENDING = ".json.gz"
+EARLIER_ENDING = ".parquet"
+_MOST_BYTES = 2**30
+"""Of what a file may become when it is unpacked."""
+
+Column = list[int | None]
+"""``None`` where the kernel has no value."""
+_COLUMNS = TypeAdapter(dict[str, Column])
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Columns by name, all of the same length."""
+
+    columns: Mapping[str, Column]
+
+    def __len__(self) -> int:
+        """How many samples."""
+        return len(next(iter(self.columns.values()), ()))
+
+    def __getitem__(self, column: str) -> Column:
+        return self.columns[column]
+
+    def floats(self, column: str) -> Floats:
+        """Not a number where the counter has no value."""
+        return np.array(self.columns[column], dtype=np.float64)
+
+    def rows(self) -> Iterator[tuple[int | None, ...]]:
+        """Sample by sample."""
+        return zip(*self.columns.values(), strict=True)
+
+    def beside(self, **columns: Column) -> Counters:
+        """The same with more columns, or with others of these names."""
+        return Counters({**self.columns, **columns})
+
+    def between(self, column: str, low: int, high: int) -> Counters:
+        """The samples whose ``column`` lies between these, both included."""
+        inside = [v is not None and low <= v <= high for v in self.columns[column]]
+        kept = [place for place, found in enumerate(inside) if found]
+        return Counters({name: [v[place] for place in kept] for name, v in self.columns.items()})
+
+
+def stored(counters: Counters) -> bytes:
+    """As a file; the same counters are always the same bytes."""
+    return gzip.compress(_COLUMNS.dump_json(dict(counters.columns)), compresslevel=6, mtime=0)
+
+
+def counters_of(data: bytes, name: str) -> Counters:
+    """The counters in a file of this name.
+
+    Raises:
+        ValueError: it is damaged.
+        HostError: it is Parquet, and what reads that is not installed.
+    """
+    if name.endswith(EARLIER_ENDING):
+        return _of_parquet(data)
+    try:
+        unpacking = zlib.decompressobj(wbits=31)
+        text = unpacking.decompress(data, _MOST_BYTES)
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
+    if not unpacking.eof:
+        raise ValueError("it is cut, or larger than any samples")
+    columns = _COLUMNS.validate_json(text, strict=True)
+    if len({len(column) for column in columns.values()}) > 1:
+        raise ValueError("its columns differ in length")
+    return Counters(columns)
+
+
+def _of_parquet(data: bytes) -> Counters:
+    pl = polars()
+    try:
+        frame = pl.read_parquet(io.BytesIO(data))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise ValueError(str(error)) from error
+    return Counters({name: frame[name].to_list() for name in frame.columns})
