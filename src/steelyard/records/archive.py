@@ -256,7 +256,7 @@ class Run:
             yield AttemptFolder(place / key, trial, attempt, loaded[1][key])
 
     def _keys(self, packed: Iterable[str]) -> list[tuple[int, int, str]]:
-        names = {*packed, *(folder.name for folder in (self.path / "trials").iterdir())}
+        names = {*packed, *(folder.name for folder in _folders(self.path / "trials"))}
         matches = (match for match in map(_ATTEMPT_NAME.fullmatch, names) if match)
         return sorted((int(match[1]), int(match[2]), match[0]) for match in matches)
 

@@ -10,7 +10,13 @@ from pathlib import Path
 from steelyard.errors import RecordError
 from steelyard.records.archive import Run
 from steelyard.records.deletion import bytes_on_disk, held
-from steelyard.records.files.durable import NEW, file_appears, sync_folder
+from steelyard.records.files.durable import (
+    NEW,
+    clear_unfinished,
+    file_appears,
+    make_folders,
+    sync_folder,
+)
 from steelyard.records.files.packed import (
     PACKED,
     packed_bytes,
@@ -46,14 +52,14 @@ def compact(run: Run, most_bytes: int = MOST_BYTES) -> Compacted:
         run.records()  # a damaged run stays as it is
         before = bytes_on_disk([run.path])
         done = 0
-        (run.path / PACKED).mkdir(exist_ok=True)
+        make_folders(run.path / PACKED)
+        clear_unfinished(run.path / "trials")
         _delete_packed(run.path)
         for attempts in _parts(run, most_bytes):
             _refuse_unlike(attempts, _written(run.path, attempts))
             for key in attempts:
                 _delete(run.path / "trials" / key)
             done += len(attempts)
-        sync_folder(run.path / "trials")
         return Compacted(done, before, bytes_on_disk([run.path]))
 
 
@@ -121,4 +127,5 @@ def _delete(folder: Path) -> None:
     """It loses its name first: half of a folder is no attempt."""
     hidden = folder.with_name(NEW + folder.name)
     folder.rename(hidden)
+    sync_folder(folder.parent)
     shutil.rmtree(hidden)

@@ -12,11 +12,14 @@ from typer.testing import CliRunner, Result
 
 from steelyard.cli.main import app
 from steelyard.errors import HostError, RecordError
+from steelyard.publication.check import Part, State
 from steelyard.publication.folder import FINDINGS, listed
 from steelyard.publication.publish import publish
 from steelyard.publication.secret_texts import SecretKind, secrets_in
+from steelyard.publication.verify import verify
 from steelyard.records.archive import Run
 from steelyard.records.commitment import COMMITMENT
+from steelyard.records.compaction import compact
 from steelyard.records.ledger import Ledger
 
 KEY = "-----BEGIN OPENSSH PRIVATE KEY-----"
@@ -66,6 +69,14 @@ def test_without_records_no_machine_is_named_and_the_judge_is_not_replayed(
         "files": "ok", "statement": "ok", "commitment": "ok", "order": "not_checked",
         "records": "not_checked", "findings": "not_checked", "report": "ok",
     }  # fmt: skip
+
+
+def test_a_packed_run_is_published_packed_and_verified(run: Run, tmp_path: Path) -> None:
+    compact(run)
+    publish(run, tmp_path / "out")
+    assert any(name.endswith(".parquet") for name in listed(tmp_path / "out").files)
+    found = verify(tmp_path / "out", parts=[part for part in Part if part is not Part.REPORT])
+    assert {check.state for check in found.checks} == {State.OK}
 
 
 def test_the_digest_of_the_commitment_is_that_of_five_lines(run: Run) -> None:

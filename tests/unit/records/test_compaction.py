@@ -112,6 +112,7 @@ def test_what_a_crash_left_in_both_places_is_read_once_and_then_deleted(
     before = everything(run)
     compact(run)
     shutil.copytree(tmp_path / "0002-1", run.path / "trials" / "0002-1")
+    shutil.copytree(tmp_path / "0002-1", run.path / "trials" / ".new-0003-1")
     assert everything(run) == before
     assert compact(run).attempts == 0
     assert (folders(run), everything(run)) == ([], before)

@@ -127,8 +127,7 @@ def print_runs(
 
 
 def _row(run: ListedRun) -> Row:
-    keys = Run(run.path).attempt_keys() if (run.path / "trials").is_dir() else []
-    trials = {key.partition("-")[0] for key in keys}
+    trials = {key.partition("-")[0] for key in Run(run.path).attempt_keys()}
     return Row(run, len(trials), bytes_on_disk([run.path]))
 
 

@@ -1,0 +1,1 @@
+"""How packed runs behave as they grow: bytes at rest, opening, records, findings, queries."""

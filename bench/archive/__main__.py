@@ -1,0 +1,94 @@
+"""``python -m bench.archive [TRIALS...]``: a line for each size, each step in its own process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+SIZES = (100, 1_000, 10_000)
+SAMPLES = 30
+SQL = "SELECT system, response, count(value), median(value) FROM responses GROUP BY ALL"
+
+
+def _open(path: Path) -> None:
+    from steelyard.records.archive import open_run  # noqa: PLC0415 - its time is counted
+
+    run = open_run(path)
+    run.facts(), run.plan(), run.attempt_keys()
+
+
+def _read(path: Path) -> None:
+    from steelyard.records.archive import open_run  # noqa: PLC0415 - the same
+
+    for _ in open_run(path).each_record():
+        pass
+
+
+def _find(path: Path) -> None:
+    from steelyard.records.archive import open_run  # noqa: PLC0415 - the same
+    from steelyard.report.from_run import find  # noqa: PLC0415 - the same
+
+    find(open_run(path))
+
+
+def _query(path: Path) -> None:
+    from steelyard.query.archive import asked  # noqa: PLC0415 - the same
+
+    with asked(SQL, {"bench": path.parents[1]}, print) as answer:
+        list(answer.rows())
+
+
+STEPS: dict[str, Callable[[Path], None]] = {
+    "open": _open, "records": _read, "findings": _find, "query": _query,
+}  # fmt: skip
+
+
+def measure(step: str, path: Path) -> dict[str, float]:
+    """Time and peak of this process, imports included."""
+    begin = time.perf_counter()
+    STEPS[step](path)
+    return {
+        "wall_s": time.perf_counter() - begin,
+        "cpu_s": time.process_time(),
+        "peak_mib": _peak_kib() / 1024,
+    }
+
+
+def _peak_kib() -> int:
+    """Of this program alone; that of ``getrusage`` counts the parent before it was started."""
+    text = Path("/proc/self/status").read_text("utf-8")
+    return int(text.partition("VmHWM:")[2].split()[0])
+
+
+def main() -> int:
+    """All sizes."""
+    if sys.argv[1:2] and sys.argv[1] in STEPS:
+        print(json.dumps(measure(sys.argv[1], Path(sys.argv[2]))))
+        return 0
+    from bench.archive.synthetic import make_run  # noqa: PLC0415 - of the parent alone
+
+    print(f"load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, {SAMPLES} samples")
+    print("trials  step      wall s    CPU s  peak MiB")
+    for size in [int(word) for word in sys.argv[1:]] or SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            run = make_run(Path(folder), size, SAMPLES)
+            for step in STEPS:
+                command = [sys.executable, "-m", "bench.archive", step, str(run.path)]
+                done = subprocess.run(command, capture_output=True, text=True, check=True)
+                found = json.loads(done.stdout)
+                print(
+                    f"{size:6d}  {step:8s} {found['wall_s']:8.2f} "
+                    f"{found['cpu_s']:8.2f} {found['peak_mib']:9.0f}",
+                    flush=True,
+                )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
