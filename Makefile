@@ -126,7 +126,7 @@ bench-systems: setup ## Resets of containers and guests to an agent that answers
 bench-report: setup ## How long a report of 50 to 100,000 trials takes, its memory, its size, and how they grow
 	$(BIN)/python -m bench.report
 
-bench-archive: setup ## How packed runs are opened, read, judged and queried as they grow. TRIALS='1000 100000'
+bench-archive: setup ## How packed runs are opened, read, judged and queried as they grow. TRIALS='10000 --steps open records query'
 	$(BIN)/python -m bench.archive $(TRIALS)
 
 bench-visits: setup ## How sure equal time makes: visits with a reset against short ones of systems that stay up. ROUNDS=3 SECONDS=50

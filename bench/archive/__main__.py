@@ -1,7 +1,8 @@
-"""``python -m bench.archive [TRIALS...]``: a line for each size, each step in its own process."""
+"""``python -m bench.archive [TRIALS...]``: a line for each size and step, each in a new process."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -37,6 +38,16 @@ def _find(path: Path) -> None:
     find(open_run(path))
 
 
+def _series(path: Path) -> None:
+    from steelyard.records.archive import open_run  # noqa: PLC0415 - the same
+
+    run = open_run(path)
+    for _ in run.load_times():
+        pass
+    for _ in run.samples():
+        pass
+
+
 def _query(path: Path) -> None:
     from steelyard.query.archive import asked  # noqa: PLC0415 - the same
 
@@ -45,7 +56,7 @@ def _query(path: Path) -> None:
 
 
 STEPS: dict[str, Callable[[Path], None]] = {
-    "open": _open, "records": _read, "findings": _find, "query": _query,
+    "open": _open, "records": _read, "series": _series, "findings": _find, "query": _query,
 }  # fmt: skip
 
 
@@ -67,27 +78,37 @@ def _peak_kib() -> int:
 
 
 def main() -> int:
-    """All sizes."""
-    if sys.argv[1:2] and sys.argv[1] in STEPS:
-        print(json.dumps(measure(sys.argv[1], Path(sys.argv[2]))))
+    """All sizes and steps, or those that were asked for."""
+    words = argparse.ArgumentParser(prog="python -m bench.archive")
+    words.add_argument("trials", nargs="*", type=int, default=SIZES)
+    words.add_argument("--steps", nargs="+", choices=STEPS, default=tuple(STEPS))
+    words.add_argument("--run", type=Path, help="measure the first step on this run, as JSON")
+    asked = words.parse_args()
+    if asked.run is not None:
+        print(json.dumps(measure(asked.steps[0], asked.run)))
         return 0
     from bench.archive.synthetic import make_run  # noqa: PLC0415 - of the parent alone
 
     print(f"load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, {SAMPLES} samples")
     print("trials  step      wall s    CPU s  peak MiB")
-    for size in [int(word) for word in sys.argv[1:]] or SIZES:
+    for size in asked.trials:
         with tempfile.TemporaryDirectory() as folder:
-            run = make_run(Path(folder), size, SAMPLES)
-            for step in STEPS:
-                command = [sys.executable, "-m", "bench.archive", step, str(run.path)]
-                done = subprocess.run(command, capture_output=True, text=True, check=True)
-                found = json.loads(done.stdout)
+            run = make_run(Path(folder), size, SAMPLES).path
+            for step in asked.steps:
+                found = _measured(step, run)
                 print(
                     f"{size:6d}  {step:8s} {found['wall_s']:8.2f} "
                     f"{found['cpu_s']:8.2f} {found['peak_mib']:9.0f}",
                     flush=True,
                 )
     return 0
+
+
+def _measured(step: str, run: Path) -> dict[str, float]:
+    command = [sys.executable, "-m", "bench.archive", "--run", str(run), "--steps", step]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
 
 
 if __name__ == "__main__":

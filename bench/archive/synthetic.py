@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import random
 from pathlib import Path
 
@@ -28,7 +29,9 @@ from steelyard.records.schema import Outcome
 from steelyard.study.read import read_study_bytes
 
 KEPT = Path(__file__).parents[2] / "tests" / "records" / "v2"
-USERS = (1, 4, 16)
+LOADS = 3
+MOST_VISITS = 1000
+"""Of a plan: larger runs have more loads."""
 VARIANTS = 48
 _BEGAN_NS = 1_800_000_000 * 10**9
 
@@ -36,9 +39,9 @@ _BEGAN_NS = 1_800_000_000 * 10**9
 def make_run(results: Path, trials: int, samples: int = 30) -> Run:
     """A run of so many trials, each with so many samples, packed as ``steelyard compact`` packs."""
     text = (KEPT / "study.yaml").read_text("utf-8")
-    text = text.replace("users: [4]", f"users: {list(USERS)}").replace(
-        "trials: 6 per cell", f"trials: {max(6, trials // (2 * len(USERS)))} per cell"
-    )
+    loads = max(LOADS, math.ceil(trials / MOST_VISITS))
+    text = text.replace("users: [4]", f"users: {list(range(1, loads + 1))}")
+    text = text.replace("trials: 6 per cell", f"trials: {max(6, trials // (2 * loads))} per cell")
     study = read_study_bytes(text.encode(), Path("study.yaml"))
     plan = make_plan(study, 7)
     facts = RunFacts(

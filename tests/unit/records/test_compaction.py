@@ -18,7 +18,7 @@ from steelyard.records.archive import Run, open_run
 from steelyard.records.compaction import compact
 from steelyard.records.deletion import delete_spare
 from steelyard.records.events import AttemptFinished, AttemptStarted
-from steelyard.records.files.packed import PACKED, packed_files, read_packed
+from steelyard.records.files.packed import PACKED, packed_bytes, packed_files, read_packed
 from steelyard.records.ledger import Ledger
 from steelyard.report.from_run import find
 
@@ -132,9 +132,9 @@ def test_a_folder_that_is_not_what_is_packed_of_it_is_kept(run: Run, tmp_path: P
 def test_nothing_is_deleted_that_cannot_be_read_back(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = compaction.packed_bytes
     monkeypatch.setattr(
-        compaction, "packed_bytes", lambda attempts: whole(dict(list(attempts.items())[1:]))
+        "steelyard.records.compaction.packed_bytes",
+        lambda attempts: packed_bytes(dict(list(attempts.items())[1:])),
     )
     with pytest.raises(RecordError) as refused:
         compact(run)
