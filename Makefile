@@ -148,7 +148,8 @@ fix: setup ## Format, and mend what can be mended by itself
 
 schemas: setup ## Write schemas/ again from the types
 	$(BIN)/steelyard-engine schema --out schemas
-	$(BIN)/python -m steelyard.study.json_schema > schemas/study.schema.json
+	$(BIN)/python -m steelyard.study.json_schema schemas
+	$(BIN)/python -m steelyard.systems.images.json_schema > schemas/image-recipe.schema.json
 	$(BIN)/python -m steelyard.report.json_schemas schemas
 
 golden-accept: setup ## Accept what the golden tests see now; read the diff before you commit it

@@ -137,6 +137,15 @@ def known(kind: Kind) -> dict[str, Decimal]:
     return dict(_UNITS[kind])
 
 
+def pattern(kind: Kind) -> str:
+    """What ``parse`` reads as a quantity of this kind, for JSON schemas; it may read less."""
+    names = "|".join(re.escape(name) for name in _UNITS[kind])
+    sign = "[+-]?" if kind == "number" else r"(?:\+|-(?=0+(?:\.0+)?(?![0-9.])))?"
+    number = rf"{sign}[0-9]{{1,18}}(?:\.[0-9]{{1,18}})?"
+    zero = r"[+-]?0+(?:\.0+)?"
+    return rf"^\s*(?:{number}\s*(?:{names})|{zero})\s*$" if names else rf"^\s*{number}\s*$"
+
+
 def is_range(written: object) -> bool:
     """Whether this is written as a range: ``1..10``."""
     return isinstance(written, str) and _RANGE.fullmatch(written.strip()) is not None

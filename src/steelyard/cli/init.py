@@ -1,36 +1,75 @@
-"""``steelyard init``: a study file to start from."""
+"""``steelyard init``: a study to start from, by the question that it asks."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from steelyard.cli.console import shown, tell
+import steelyard
+from steelyard.cli.console import shown, tell, with_places
 from steelyard.errors import HostError
+
+QUESTIONS = {
+    "mail": "what durable delivery costs a mail server",
+    "web": "what HTTPS costs a web server",
+    "disk": "what flushing each block costs on this disk",
+    "command": "what a setting costs a command",
+}
+"""Those of ``catalogue/templates``; the first is written unless another is asked for."""
+_SCHEMAS = {"study.yaml": "study"}
+_SCHEMA_OF_OTHERS = "workload-file"
 
 
 def init(
+    what: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="QUESTION",
+            help=f"{', '.join(QUESTIONS)}; without it {next(iter(QUESTIONS))}.",
+            show_default=False,
+        ),
+    ] = None,
     path: Annotated[
-        Path, typer.Argument(help="File to write; a name without .yaml becomes a folder.")
-    ] = Path("study.yaml"),
+        Path | None,
+        typer.Argument(
+            help="File to write, study.yaml by default; a name without .yaml becomes a folder.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
-    """Write a commented study file that runs as it is."""
+    """Write a commented study that runs as it is: of mail, web, disk or command."""
+    if what is not None and what not in QUESTIONS:
+        if path is not None:
+            raise typer.BadParameter(f"name one of {', '.join(QUESTIONS)}", param_hint="QUESTION")
+        path, what = Path(what), None
+    path = path or Path("study.yaml")
     target = path if path.suffix in {".yaml", ".yml"} else path / "study.yaml"
     name = target.parent.name if target.name == "study.yaml" and path != target else target.stem
+    texts = {
+        target if file == "study.yaml" else target.parent / file: text
+        for file, text in templates(name, what or next(iter(QUESTIONS))).items()
+    }
+    for file in texts:
+        if file.exists():
+            raise _there_already(file)
+    for file, text in texts.items():
+        _write(file, text)
+    tell(f"next: steelyard plan {shown(target)}")
+
+
+def _write(target: Path, text: str) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("x", encoding="utf-8") as file:
-            file.write(template(name))
+            file.write(text)
     except FileExistsError as error:
-        raise HostError(
-            f"{target} is there already",
-            hint="name another file; init never overwrites",
-            slug="file-exists",
-        ) from error
+        raise _there_already(target) from error
     except OSError as error:
         raise HostError(
             f"cannot write {target}: {error.strerror}",
@@ -38,13 +77,54 @@ def init(
             slug="cannot-write",
         ) from error
     tell(f"wrote {shown(target)}")
-    tell(f"next: steelyard plan {shown(target)}")
 
 
-def template(name: str) -> str:
-    """The text of a first study called ``name``; what a name cannot hold becomes ``-``."""
-    file = resources.files("steelyard.catalogue").joinpath("template.yaml")
+def _there_already(target: Path) -> HostError:
+    return HostError(
+        f"{target} is there already",
+        hint="name another file; init never overwrites",
+        slug="file-exists",
+    )
+
+
+def templates(name: str, question: str = "mail") -> dict[str, str]:
+    """The files of a first study called ``name``, by path; what a name cannot hold becomes ``-``.
+
+    Each begins with the line by which editors find its schema, where it is at hand.
+    """
+    folder = resources.files("steelyard.catalogue").joinpath("templates", question)
     clean = re.sub(r"[^A-Za-z0-9_.+-]+", "-", name).strip("-.+_")[:80] or "my-study"
     plain = re.search(r"[A-Za-z]", clean) and clean.lower() not in ("true", "false", "null")
-    quoted = clean if plain else f'"{clean}"'
-    return file.read_text(encoding="utf-8").replace("{name}", quoted, 1)
+    places = {
+        "{name}": clean if plain else f'"{clean}"',
+        "{reference}": with_places("docs/reference/study-file.md"),
+        "{workload_reference}": with_places("docs/reference/workload-file.md"),
+    }
+    return {
+        path: schema_line(_SCHEMAS.get(path, _SCHEMA_OF_OTHERS)) + _filled(text, places)
+        for path, text in _files(folder)
+    }
+
+
+def _files(folder: Traversable, below: str = "") -> Iterator[tuple[str, str]]:
+    for each in sorted(folder.iterdir(), key=lambda file: file.name):
+        if each.is_dir():
+            yield from _files(each, f"{below}{each.name}/")
+        else:
+            yield f"{below}{each.name}", each.read_text(encoding="utf-8")
+
+
+def _filled(text: str, places: dict[str, str]) -> str:
+    for place, word in places.items():
+        text = text.replace(place, word)
+    return text
+
+
+def schema_line(name: str) -> str:
+    """By which an editor finds a schema: one that a wheel brought, or that of the checkout."""
+    package = Path(steelyard.__file__).parent
+    for folder in (package / "schemas", package.parents[1] / "schemas"):
+        file = folder / f"{name}.schema.json"
+        if file.is_file():
+            return f"# yaml-language-server: $schema={file.as_uri()}\n"
+    return ""

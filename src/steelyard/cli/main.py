@@ -52,8 +52,9 @@ COMMANDS = {
         "cli.timing.bisecting",
     ),
     "init": Entry(
-        "init:init", "Write a commented study file that runs as it is.", _STUDY,
-        ("steelyard init my-study",),
+        "init:init", "Write a commented study that runs as it is: of mail, web, disk or command.",
+        _STUDY,
+        ("steelyard init my-study", "steelyard init web my-study", "steelyard init command"),
     ),
     "plan": Entry(
         "plan:plan",

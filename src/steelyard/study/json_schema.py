@@ -1,7 +1,7 @@
-"""The JSON schema of study files, for editors; ``python -m steelyard.study.json_schema`` prints it.
+"""JSON schemas of the files that people write, for editors.
 
-It is looser than reading: what depends on other keys, or on the text of a quantity, only reading
-checks. What it refuses, reading refuses too.
+``python -m steelyard.study.json_schema FOLDER`` writes them. They are looser than reading: what
+depends on names elsewhere only reading checks. What they refuse, reading refuses too.
 """
 
 from __future__ import annotations
@@ -9,13 +9,21 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
+from pydantic import BaseModel
+
+from steelyard import units
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Shelf
-from steelyard.study.declared.setting import Setting
+from steelyard.study.declared.responses import responses
+from steelyard.study.declared.setting import OFF, Setting
 from steelyard.study.file.grammar import StudyFile
+from steelyard.study.file.kinds import quantity_schema
 from steelyard.study.lookup import responses_of
+from steelyard.study.service.entry import Service
+from steelyard.study.workload.entry import Workload
 
 _TYPES: dict[str, list[str]] = {
     "count": ["integer", "string"],
@@ -29,13 +37,19 @@ _TYPES: dict[str, list[str]] = {
 }
 _WHOLE = ("texts", "sizes", "group", "addresses")
 _SCALAR = ["string", "integer", "number", "boolean"]
+_QUANTITIES = ("size", "duration", "rate", "share")
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_COMPARES = ("compare", "factors", "screen", "scenarios", "judge", "ask")
+"""Keys with which one system alone may be a study."""
+_SUBJECTS = ("system", "every_level_of")
+_OF_WHAT = ("id", "except", "response", "at", *_SUBJECTS)
+"""Keys of a claim that say what it speaks of, and not what it says."""
+_NO_ZERO = {"anyOf": [{"const": 0}, {"type": "string", "pattern": r"^\s*[+-]?0+(\.0+)?\s*%?\s*$"}]}
 
 
 def study_schema() -> dict[str, Any]:
     """The schema as a document, with the settings of every catalogue entry."""
-    schema: dict[str, Any] = _tidy(StudyFile.model_json_schema(by_alias=True))
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "A Steelyard study"
+    schema = file_schema(StudyFile, "A Steelyard study")
     parts = schema["$defs"]
     _open(parts["ServicePart"], "use", "services", catalogue.service)
     _open(parts["SystemPart"], "platform", "platforms", catalogue.platform)
@@ -58,7 +72,53 @@ def study_schema() -> dict[str, Any]:
     )
     schema["properties"]["responses"] = _by_name(schema["properties"]["responses"], names)
     schema["properties"]["gates"] = _by_name(schema["properties"]["gates"], names)
+    _exclude(schema)
+    _require(schema)
     return schema
+
+
+def file_schema(model: type[BaseModel], title: str) -> dict[str, Any]:
+    """The schema of a file whose keys are the fields of a model."""
+    described: dict[str, Any] = _tidy(model.model_json_schema(by_alias=True))
+    return {"$schema": _DIALECT, **described, "title": title}
+
+
+def _exclude(schema: dict[str, Any]) -> None:
+    """Keys that contradict each other, and quantities that mean nothing."""
+    parts = schema["$defs"]
+    schema["not"] = {"required": ["workload", "workloads"]}
+    alone = {"not": {"anyOf": [{"required": [key]} for key in _COMPARES]}}
+    schema["if"], schema["then"] = alone, {"properties": {"systems": {"minProperties": 2}}}
+    parts["LoadPart"]["not"] = {"required": ["users", "rate"]}
+    users = parts["LoadPart"]["properties"]["users"]
+    for choice in users["anyOf"]:
+        choice.get("items", choice)["exclusiveMinimum"] = 0
+    parts["TrialsPart"]["properties"]["margin"]["not"] = _NO_ZERO
+    changes = parts["VariantPart"]["properties"]
+    for key, part in schema["properties"].items():
+        closed = parts.get(part.get("$ref", "").rpartition("/")[2], {})
+        if key in changes and closed.get("additionalProperties") is False:
+            changes[key]["anyOf"][0]["propertyNames"] = {"enum": [*closed["properties"]]}
+
+
+def _require(schema: dict[str, Any]) -> None:
+    """What a key needs besides itself."""
+    parts = schema["$defs"]
+    parts["ReportPart"]["dependentRequired"] = {"notes": ["sections_by"]}
+    claim = parts["ClaimPart"]
+    statements = [key for key in claim["properties"] if key not in _OF_WHAT]
+    claim["allOf"] = [
+        {"anyOf": [{"required": [key]} for key in keys]} for keys in (_SUBJECTS, statements)
+    ]
+    primary = {"properties": {"primary": {"const": True}}, "required": ["primary"]}
+    for described in (schema["properties"], parts["WorkloadPart"]["properties"]):
+        described["responses"]["not"] = {
+            "anyOf": [
+                {"properties": {name: primary}, "required": [name]}
+                for name, each in responses().items()
+                if each.may_be_zero or each.direction == "none"
+            ]
+        }
 
 
 def _open(part: dict[str, Any], key: str, shelf: Shelf, load: Callable[[str], Any]) -> None:
@@ -94,10 +154,31 @@ def _setting(setting: Setting) -> dict[str, Any]:
         described["default"] = setting.default
     if setting.kind in _WHOLE:
         return described | {"type": _TYPES[setting.kind][0]}
-    one: dict[str, Any] = {"type": _TYPES.get(setting.kind, _SCALAR)}
+    one = _one(setting)
+    return described | {"anyOf": [one, {"type": "array", "items": one}, *_further(setting)]}
+
+
+def _one(setting: Setting) -> dict[str, Any]:
+    """One value of a setting; of a quantity also words such as `as the service`, and a range."""
+    if setting.kind in _QUANTITIES:
+        kind = cast("units.Kind", setting.kind)
+        pattern = rf"^(?!\s*[+-]?[0-9])|\.\.|{units.pattern(kind)}"
+        number = quantity_schema(kind)["anyOf"]
+        return {"anyOf": [*cast("list[object]", number), {"type": "string", "pattern": pattern}]}
     if setting.choices:
-        one = {"enum": list(setting.choices)}
-    return described | {"anyOf": [one, {"type": "array", "items": one}, {"type": "string"}]}
+        words = [*setting.choices, *([] if setting.off is None else [OFF, False])]
+        truths = [truth for truth in (True, False) if str(truth).lower() in setting.choices]
+        return {"enum": [*words, *truths]}
+    limits = {"minimum": setting.least, "maximum": setting.most}
+    if setting.kind == "port":
+        limits = {"minimum": 1, "maximum": 65535}
+    limited = {key: limit for key, limit in limits.items() if limit is not None}
+    return {"type": _TYPES.get(setting.kind, _SCALAR)} | limited
+
+
+def _further(setting: Setting) -> list[dict[str, Any]]:
+    """Texts that stand for a list of values, or for one that lies elsewhere."""
+    return [] if setting.choices or setting.kind == "flag" else [{"type": "string"}]
 
 
 def _by_name(described: dict[str, Any], names: list[str]) -> dict[str, Any]:
@@ -123,10 +204,20 @@ def _tidy(node: Any) -> Any:
     return kept | {"anyOf": choices} if choices else kept
 
 
-def schema_text() -> str:
-    """The schema as it is kept in ``schemas/study.schema.json``."""
-    return json.dumps(study_schema(), indent=2, ensure_ascii=False) + "\n"
+SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
+    "study": study_schema,
+    "workload-file": lambda: file_schema(Workload, "A workload of Steelyard"),
+    "service-file": lambda: file_schema(Service, "A service of Steelyard"),
+    "platform-file": lambda: file_schema(catalogue.Platform, "A platform of Steelyard"),
+}
+"""By the name of their file in ``schemas``."""
+
+
+def written(schema: Mapping[str, Any]) -> str:
+    """A schema as it is kept in ``schemas``."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    sys.stdout.write(schema_text())
+    for file, described in SCHEMAS.items():
+        Path(sys.argv[1], f"{file}.schema.json").write_text(written(described()), "utf-8")

@@ -78,18 +78,22 @@ def _schema(*types: str, examples: list[object]) -> WithJsonSchema:
     )
 
 
-Duration = Annotated[
-    float, BeforeValidator(_quantity("duration")), _schema("string", "integer", examples=["2 s"])
-]
-Size = Annotated[
-    int, BeforeValidator(_quantity("size")), _schema("string", "integer", examples=["4 KiB"])
-]
-Share = Annotated[
-    float, BeforeValidator(_quantity("share")), _schema("string", "integer", examples=["2 %"])
-]
-Count = Annotated[
-    int, BeforeValidator(_quantity("count")), _schema("integer", "string", examples=[3])
-]
+def quantity_schema(kind: units.Kind, least: int = 0) -> dict[str, object]:
+    """What an editor may accept as a quantity; a number alone has no unit, unless it is zero."""
+    alone: dict[str, object] = {"const": 0}
+    if not units.known(kind):
+        alone = {"type": "integer" if kind == "count" else "number", "minimum": least}
+    return {"anyOf": [{"type": "string", "pattern": units.pattern(kind)}, alone]}
+
+
+def _described(kind: units.Kind, example: object, least: int = 0) -> WithJsonSchema:
+    return WithJsonSchema(quantity_schema(kind, least) | {"examples": [example]})
+
+
+Duration = Annotated[float, BeforeValidator(_quantity("duration")), _described("duration", "2 s")]
+Size = Annotated[int, BeforeValidator(_quantity("size")), _described("size", "4 KiB")]
+Share = Annotated[float, BeforeValidator(_quantity("share")), _described("share", "2 %")]
+Count = Annotated[int, BeforeValidator(_quantity("count")), _described("count", 3)]
 
 
 def _at_least_one(value: object) -> int | float:
@@ -99,9 +103,7 @@ def _at_least_one(value: object) -> int | float:
     return count
 
 
-PositiveCount = Annotated[
-    int, BeforeValidator(_at_least_one), _schema("integer", "string", examples=[1])
-]
+PositiveCount = Annotated[int, BeforeValidator(_at_least_one), _described("count", 1, least=1)]
 
 
 def _word(value: object) -> object:

@@ -54,7 +54,9 @@ class Step(Command):
     """Pause between two repetitions."""
 
 
-StepWritten = Annotated[Step, BeforeValidator(_as_step)]
+StepWritten = Annotated[
+    Step, BeforeValidator(_as_step, json_schema_input_type=Step | tuple[str, ...] | str)
+]
 
 
 class Reading(Command):

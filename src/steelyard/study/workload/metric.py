@@ -45,9 +45,9 @@ class Look(Part):
 
     source: str = Field(default="stdout", alias="from")
     """What is read: `stdout`, `stderr`, or a name of `writes`."""
-    json_paths: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
-        default=(), alias="json"
-    )
+    json_paths: Annotated[
+        tuple[str, ...], BeforeValidator(as_list, json_schema_input_type=str | tuple[str, ...])
+    ] = Field(default=(), alias="json")
     """Where it lies in output that is JSON, as `jobs.0.read.iops`; a list of paths for several."""
     pattern: str | None = None
     """A regular expression: its group `value` (or its only one) is read, in the unit `unit`."""
@@ -59,7 +59,9 @@ class Look(Part):
     """The column, one of those of the table."""
     take: Take = "only"
     """Which of several, or what is made of them: `only` refuses several, `count` is how many."""
-    times: Annotated[str | None, BeforeValidator(_as_text)] = None
+    times: Annotated[
+        str | None, BeforeValidator(_as_text, json_schema_input_type=str | int | None)
+    ] = None
     """How many must be found, where that is known, as `"{users}"`; fewer are a part of it."""
 
 

@@ -49,7 +49,9 @@ class FilePart(Part):
 
     content: str
     """All that the file holds."""
-    mode: Annotated[int, BeforeValidator(_octal), Field(ge=0, le=0o7777)] = 0o644
+    mode: Annotated[
+        int, BeforeValidator(_octal, json_schema_input_type=str), Field(ge=0, le=0o7777)
+    ] = 0o644
     """Permission bits as text in octal, such as `"0755"`."""
 
 

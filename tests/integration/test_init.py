@@ -1,0 +1,54 @@
+"""What ``init`` writes is planned and run as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from steelyard.cli.init import QUESTIONS
+from steelyard.cli.main import app
+from steelyard.records.archive import open_run
+from steelyard.report.from_run import find
+
+
+def steelyard(*words: object, code: int = 0) -> str:
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_init_writes_is_planned_as_it_is(tmp_path: Path, question: str) -> None:
+    steelyard("init", question, tmp_path / "my-study")
+    assert "cells" in steelyard("plan", tmp_path / "my-study")
+    steelyard("init", question, tmp_path / "my-study", code=3)
+
+
+# That of mail runs with the commands of the guide to a first study.
+@pytest.mark.extended
+@pytest.mark.parametrize("question", ["web", "disk", "command"])
+def test_what_init_writes_runs_to_its_end(tmp_path: Path, question: str) -> None:
+    study, results = tmp_path / question, tmp_path / "results"
+    steelyard("init", question, study)
+    how = ("--budget", "10 s", "--format", "json", "--quiet")
+    steelyard("run", study, "--results", results, *how)
+    assert find(open_run(results / question)).workloads[0].verdicts
+
+
+def test_a_path_alone_writes_the_first_question_there(tmp_path: Path) -> None:
+    steelyard("init", tmp_path / "mine.yaml")
+    assert "sink-smtp" in (tmp_path / "mine.yaml").read_text("utf-8")
+
+
+def test_a_question_that_is_none_is_refused(tmp_path: Path) -> None:
+    assert "command" in steelyard("init", "webb", tmp_path / "mine", code=2)
+    assert not (tmp_path / "mine").exists()
+
+
+def test_nothing_is_written_where_one_of_the_files_is_there(tmp_path: Path) -> None:
+    (tmp_path / "workloads").mkdir()
+    (tmp_path / "workloads" / "program.yaml").write_text("mine", "utf-8")
+    steelyard("init", "command", tmp_path / "study.yaml", code=3)
+    assert not (tmp_path / "study.yaml").exists()
