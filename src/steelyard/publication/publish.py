@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from steelyard.records.archive import Run
 from steelyard.records.deletion import SCRATCH, held
 from steelyard.records.files.checksums import SUMS
 from steelyard.records.files.durable import NEW, folder_appears, write_file
+from steelyard.records.files.packed import PACKED, read_packed
 from steelyard.report.anonymous import anonymous_of
 from steelyard.report.formats.registry import write_report
 from steelyard.report.from_run import find
@@ -160,7 +161,8 @@ def _refuse_secrets(new: Path, names: Collection[str], allowed: Collection[Secre
     found = [
         each
         for name in names
-        for each in secrets_in(Path(name), (new / name).read_bytes())
+        for place, data in _texts(new, name)
+        for each in secrets_in(place, data)
         if each.kind not in allowed
     ]
     if found:
@@ -172,6 +174,17 @@ def _refuse_secrets(new: Path, names: Collection[str], allowed: Collection[Secre
             "writes out is for a new run with ${env:NAME}; --allow KIND if it is no secret",
             slug="cannot-be-published",
         )
+
+
+def _texts(new: Path, name: str) -> Iterator[tuple[Path, bytes]]:
+    """A file, or the files that are packed in it: compressed, they show no pattern."""
+    path = new / name
+    if path.parent.name != PACKED or path.suffix != ".parquet":
+        yield Path(name), path.read_bytes()
+        return
+    for key, files in read_packed(path, [""]).items():
+        for inner, data in files.items():
+            yield Path(name, key, inner), data or b""
 
 
 def _named(found: SecretFound) -> str:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.publication.conftest import RUN, recorded
+from tests.unit.publication.conftest import RUN, recorded, with_sums
 from typer.testing import CliRunner, Result
 
 from steelyard.cli.main import app
@@ -140,6 +140,16 @@ def test_nothing_is_published_with_a_secret_unless_it_is_none(run: Run, tmp_path
     assert list(tmp_path.iterdir()) == [tmp_path / "own"], "nothing is left"
     publish(run, tmp_path / "out", allowed=[SecretKind.PRIVATE_KEY])
     assert (tmp_path / "out" / FINDINGS).is_file()
+
+
+def test_a_secret_is_found_in_what_is_packed(run: Run, tmp_path: Path) -> None:
+    attempt = run.path / "trials" / "0004-1"
+    (attempt / "stdout.txt").write_text(f"key:\n{KEY}\n")
+    with_sums(attempt)
+    compact(run)
+    with pytest.raises(RecordError) as refused:
+        publish(run, tmp_path / "out")
+    assert "0001.parquet/0004-1/stdout.txt:2 (private_key)" in refused.value.message
 
 
 def test_a_link_in_the_folder_of_a_run_is_not_followed(run: Run, tmp_path: Path) -> None:
