@@ -35,6 +35,13 @@ def say(line: str = "") -> None:
     sys.stdout.flush()
 
 
+def say_json(document: object) -> None:
+    """A document as data, its keys in their order."""
+    from json import dumps
+
+    say(dumps(document, indent=2, ensure_ascii=False))
+
+
 def tell(line: str = "") -> None:
     """One line for the person who watches."""
     _print("", line)

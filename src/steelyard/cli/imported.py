@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 import steelyard
-from steelyard.cli.console import say, shown
+from steelyard.cli.console import say, say_json, shown
 from steelyard.cli.reading import chosen_formats, print_answer, write
 from steelyard.errors import ExitCode, HostError
 from steelyard.imports.assemble import trials_of
@@ -40,14 +40,19 @@ class Asked:
     response: str | None
 
 
-def list_kinds() -> int:
+def list_kinds(*, json: bool) -> int:
     """One line for each kind."""
+    if json:
+        say_json([{"name": name, "summary": kind(name).summary} for name in names()])
+        return ExitCode.DONE
     for name in names():
         say(f"{name:<18} {kind(name).summary}")
     return ExitCode.DONE
 
 
-def imported(asked: Asked, results: Path, formats: str, fail_if: Sequence[str]) -> int:
+def imported(
+    asked: Asked, results: Path, formats: str, fail_if: Sequence[str], *, json: bool
+) -> int:
     """Reads all files before anything is written; the exit code."""
     if asked.kind not in names():
         raise typer.BadParameter(
@@ -73,7 +78,7 @@ def imported(asked: Asked, results: Path, formats: str, fail_if: Sequence[str]) 
         files=tuple(_kept(file, at) for at, file in enumerate(read, start=1)),
         trials=trials,
     )
-    return _finish(record, read, results, chosen, fail_if)
+    return _finish(record, read, results, chosen, fail_if, json=json)
 
 
 def _finish(
@@ -82,6 +87,8 @@ def _finish(
     results: Path,
     formats: tuple[str, ...],
     fail_if: Sequence[str],
+    *,
+    json: bool,
 ) -> int:
     command = ("steelyard", "import", record.kind, *(str(file.path) for file in read))
     try:
@@ -94,14 +101,21 @@ def _finish(
             hint="make room, or name a folder that you may write to with --results",
             slug="cannot-write",
         ) from error
+    if json:
+        say(findings.model_dump_json(indent=2))
+    else:
+        _say_what_was_read(record, run.path)
+        print_answer(findings, [shown(path) for path in paths], None)
+    words = {verdict.word for verdict in findings.workloads[0].verdicts if not verdict.exploratory}
+    return ExitCode.VERDICT_NOT_MET if words & set(fail_if) else ExitCode.DONE
+
+
+def _say_what_was_read(record: ImportRecord, folder: Path) -> None:
     say(f"read: {len(record.files)} files of {record.kind}, {len(record.trials)} trials")
     for each in record.responses:
         say(f"  {each.name}, {each.label}, in {each.unit}")
-    say(f"run: {shown(run.path)}")
+    say(f"run: {shown(folder)}")
     say()
-    print_answer(findings, [shown(path) for path in paths], None)
-    words = {verdict.word for verdict in findings.workloads[0].verdicts if not verdict.exploratory}
-    return ExitCode.VERDICT_NOT_MET if words & set(fail_if) else ExitCode.DONE
 
 
 def _systems(written: str | None) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.options import RESULTS, FailIfOption, FormatOption, ResultsOption
+from steelyard.cli.options import RESULTS, FailIfOption, FormatOption, JsonOption, ResultsOption
 
 KindArgument = Annotated[
     str, typer.Argument(help="Which tool wrote the files; `list` shows all.", show_default=False)
@@ -44,11 +44,12 @@ def import_(  # noqa: PLR0917 - typer reads options from the parameters
     results: ResultsOption = RESULTS,
     formats: FormatOption = "html",
     fail_if: FailIfOption = None,
+    json: JsonOption = False,
 ) -> int:
     """Read files of other tools (ab, wrk, hyperfine ...) into a run, and judge what they allow."""
     from steelyard.cli.imported import Asked, imported, list_kinds
 
     if kind_name == "list":
-        return list_kinds()
+        return list_kinds(json=json)
     asked = Asked(kind_name, tuple(files or ()), systems, baseline, margin, response)
-    return imported(asked, results, formats, fail_if or [])
+    return imported(asked, results, formats, fail_if or [], json=json)

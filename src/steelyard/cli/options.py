@@ -72,6 +72,8 @@ EventsOption = Annotated[
         help="Print every event as a line of JSON when it happens; the last has the findings.",
     ),
 ]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
+"""Of commands that print data once; ``EventsOption`` is for those that go on for a while."""
 QuietOption = Annotated[
     bool,
     typer.Option("--quiet", "-q", help="Show no plan and no progress: the answer and errors only."),

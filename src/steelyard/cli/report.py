@@ -11,10 +11,10 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.console import say, shown
-from steelyard.cli.options import FormatOption
+from steelyard.cli.options import FormatOption, JsonOption
 
 
-def report(
+def report(  # noqa: PLR0917 - typer reads options from the parameters
     path: Annotated[
         Path,
         typer.Argument(
@@ -41,6 +41,7 @@ def report(
             "Needs --to, as the records beside a report still hold them.",
         ),
     ] = False,
+    json: JsonOption = False,
 ) -> None:
     """Write the report of a run again and print its verdicts."""
     from steelyard.cli.reading import chosen_formats, print_answer, write_into
@@ -59,6 +60,9 @@ def report(
         findings = anonymous_of(findings, run.records())
     folder = to or (path.parent if run is None else run.report_path)
     paths = write_into(folder, findings, chosen, own=run is not None and to is None)
+    if json:
+        say(findings.model_dump_json(indent=2))
+        return
     print_answer(findings, [shown(written) for written in paths], None)
 
 

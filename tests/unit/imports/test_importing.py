@@ -172,5 +172,12 @@ def test_the_files_are_kept_as_they_were_and_a_changed_import_is_refused(tmp_pat
         find(Run(run.path))
 
 
+def test_findings_are_printed_as_json(tmp_path: Path) -> None:
+    words = ("hyperfine", HYPERFINE, "--as", "system=one,two", "--results", tmp_path, "--json")
+    printed = RunFindings.model_validate_json(steelyard("import", *words))
+    again = steelyard("report", tmp_path / "import-hyperfine", "--format", "json", "--json")
+    assert RunFindings.model_validate_json(again) == printed
+
+
 def test_the_list_shows_every_kind() -> None:
     assert len(steelyard("import", "list").splitlines()) == len(FILES)

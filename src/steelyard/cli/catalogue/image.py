@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.console import say
+from steelyard.cli.console import say, say_json
 from steelyard.cli.ending import with_exit_code
 from steelyard.cli.loading import PLAIN
+from steelyard.cli.options import JsonOption
 from steelyard.errors import ExitCode
 
 images = typer.Typer(
@@ -52,20 +53,27 @@ def build(name: Name, kind: KindAsked = None, on: On = HERE) -> int:
 
 @images.command("list")
 @with_exit_code
-def list_images(on: On = HERE) -> int:
+def list_images(on: On = HERE, json: JsonOption = False) -> int:
     """List the recipes, and which of them have been built on a machine."""
     from steelyard.cli.catalogue import images_of_machines as own
     from steelyard.hosts.machines import Machines
     from steelyard.systems.images import recipe
     from steelyard.systems.images.store import find_built
 
+    rows = []
     with Machines() as machines:
         host = own.opened(machines, on)
         for name in recipe.names():
             named = recipe.shipped(name)
             for kind in named.recipe.kinds():
-                built = find_built(host, named, kind)
-                say(f"{name:16} {kind:10} {'built' if built else '-':6} {named.recipe.summary}")
+                built = find_built(host, named, kind) is not None
+                rows.append((name, kind, built, named.recipe.summary))
+    if json:
+        keys = ("name", "kind", "built", "summary")
+        say_json([dict(zip(keys, row, strict=True)) for row in rows])
+        return ExitCode.DONE
+    for name, kind, built, summary in rows:
+        say(f"{name:16} {kind:10} {'built' if built else '-':6} {summary}")
     return ExitCode.DONE
 
 

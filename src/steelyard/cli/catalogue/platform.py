@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.console import print_notice, say
+from steelyard.cli.console import print_notice, say, say_json
 from steelyard.cli.ending import with_exit_code
 from steelyard.cli.loading import PLAIN
+from steelyard.cli.options import JsonOption
 from steelyard.errors import HostError
 
 app = typer.Typer(
@@ -21,10 +22,13 @@ app = typer.Typer(
 
 @app.command("list")
 @with_exit_code
-def list_platforms() -> None:
+def list_platforms(json: JsonOption = False) -> None:
     """Name every platform with what is known of it."""
     from steelyard.study.reference import COLUMNS, support_rows
 
+    if json:
+        say_json([dict(zip(COLUMNS, row, strict=True)) for row in support_rows()])
+        return
     rows = [COLUMNS, *support_rows()]
     widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
     for row in rows:
@@ -35,6 +39,7 @@ def list_platforms() -> None:
 @with_exit_code
 def show(
     name: Annotated[str, typer.Argument(help="A platform of the catalogue.", show_default=False)],
+    json: JsonOption = False,
 ) -> None:
     """Print the file of a platform; that of a similar one is a beginning for your own."""
     from steelyard.study import catalogue
@@ -46,6 +51,10 @@ def show(
             hint=choice_hint(name, catalogue.names("platforms"), "platforms"),
             slug="no-such-platform",
         )
+    if json:
+        entry = catalogue.platform(name)
+        say_json({"name": name} | entry.model_dump(mode="json", exclude_defaults=True))
+        return
     say(catalogue.text("platforms", name).rstrip("\n"))
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli.console import print_notice, say
+from steelyard.cli.console import print_notice, say, say_json
 from steelyard.cli.ending import with_exit_code
 from steelyard.cli.loading import PLAIN
+from steelyard.cli.options import JsonOption
 from steelyard.errors import Complaint, StudyError
 
 if TYPE_CHECKING:
@@ -23,11 +24,20 @@ app = typer.Typer(
 )
 
 
-def list_services() -> None:
+def list_services(json: JsonOption = False) -> None:
     """List the services of the catalogue, with the protocols they speak."""
     from steelyard.study import catalogue
 
     names = catalogue.names("services")
+    if json:
+        entries = {name: catalogue.service(name) for name in names}
+        say_json(
+            [
+                {"name": name, "speaks": list(each.speaks), "summary": each.summary}
+                for name, each in entries.items()
+            ]
+        )
+        return
     width = max(len(name) for name in names)
     for name in names:
         entry = catalogue.service(name)
@@ -38,11 +48,16 @@ def list_services() -> None:
 
 def show(
     name: Annotated[str, typer.Argument(help="A service, or a file of your own.")],
+    json: JsonOption = False,
 ) -> None:
     """Show a service: what it needs, what limits it, its settings."""
     from steelyard.study.reference import service_lines
 
-    for line in service_lines(name, _named(name)):
+    entry = _named(name)
+    if json:
+        say_json({"name": name} | entry.model_dump(mode="json", exclude_defaults=True))
+        return
+    for line in service_lines(name, entry):
         say(line)
 
 

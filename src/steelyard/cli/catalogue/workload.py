@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli.console import print_notice, say
+from steelyard.cli.console import print_notice, say, say_json
 from steelyard.cli.ending import with_exit_code
 from steelyard.cli.loading import PLAIN
+from steelyard.cli.options import JsonOption
 from steelyard.errors import Complaint, StudyError
 
 if TYPE_CHECKING:
@@ -23,27 +24,44 @@ app = typer.Typer(
 )
 
 
-def list_workloads() -> None:
+def list_workloads(json: JsonOption = False) -> None:
     """List the workloads of the catalogue, with what drives them."""
     from steelyard.study import catalogue
 
     names = catalogue.names("workloads")
+    entries = {name: catalogue.workload(name) for name in names}
+    if json:
+        say_json(
+            [
+                {"name": name, "driven": _driven(entry), "summary": entry.summary}
+                for name, entry in entries.items()
+            ]
+        )
+        return
     width = max(len(name) for name in names)
-    for name in names:
-        entry = catalogue.workload(name)
-        driven = f"tool on the {entry.on}" if entry.is_tool else "load engine"
-        driven = driven if entry.is_tool or entry.load else "nothing"
+    for name, entry in entries.items():
         later = "" if entry.runs else " (not in this version)"
-        say(f"{name:<{width}}  {driven:<21}  {entry.summary}{later}")
+        say(f"{name:<{width}}  {_driven(entry):<21}  {entry.summary}{later}")
+
+
+def _driven(entry: Workload) -> str:
+    if entry.is_tool:
+        return f"tool on the {entry.on}"
+    return "load engine" if entry.load else "nothing"
 
 
 def show(
     name: Annotated[str, typer.Argument(help="A workload, or a file of your own.")],
+    json: JsonOption = False,
 ) -> None:
     """Show a workload: what it needs, its settings, what it measures."""
     from steelyard.study.reference import workload_lines
 
-    for line in workload_lines(name, _named(name)):
+    entry = _named(name)
+    if json:
+        say_json({"name": name} | entry.model_dump(mode="json", exclude_defaults=True))
+        return
+    for line in workload_lines(name, entry):
         say(line)
 
 
