@@ -101,6 +101,7 @@ def test_the_wheel_of_the_reading_side_is_for_any_machine_and_judges(tmp_path: P
     assert {"steelyard/schemas/study.schema.json", "steelyard/docs/reference/messages.md"} <= {
         *held
     }
+    assert any(name.endswith("/share/man/man1/steelyard-run.1") for name in held)
     person = Installed(installed(wheel, tmp_path / "venv"), tmp_path)
     design = ("--baseline", "a", "--margin", "2%", "--design", "pairs")
     assert "b" in person.run("steelyard", "judge", trials(tmp_path), *design).stdout

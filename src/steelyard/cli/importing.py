@@ -9,8 +9,21 @@ import typer
 
 from steelyard.cli.options import RESULTS, FailIfOption, FormatOption, JsonOption, ResultsOption
 
+
+def _kinds(incomplete: str) -> list[str]:
+    """For the shell; imported when it asks."""
+    from steelyard.imports.kind import names
+
+    return [name for name in ("list", *names()) if name.startswith(incomplete)]
+
+
 KindArgument = Annotated[
-    str, typer.Argument(help="Which tool wrote the files; `list` shows all.", show_default=False)
+    str,
+    typer.Argument(
+        help="Which tool wrote the files; `list` shows all.",
+        show_default=False,
+        autocompletion=_kinds,
+    ),
 ]
 FilesArgument = Annotated[
     list[Path] | None, typer.Argument(help="What it wrote.", show_default=False)

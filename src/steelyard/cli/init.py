@@ -31,6 +31,7 @@ def init(
         str | None,
         typer.Argument(
             metavar="QUESTION",
+            autocompletion=lambda incomplete: [q for q in QUESTIONS if q.startswith(incomplete)],
             help=f"{', '.join(QUESTIONS)}; without it {next(iter(QUESTIONS))}.",
             show_default=False,
         ),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def support(
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
-    """List platforms, tools and measures of published comparisons: run, with what result, or open.
+    """List what published comparisons used, and what of it was run here, when and where.
 
     The state of a row is that of its tests where they last ran.
     """
