@@ -73,6 +73,10 @@ GOALS: dict[str, str] = {
     "where it is 1 %, 40 % where it is 2 %, 70 % where it is 4 %",
     "G25": "warnings and invalid trials by chance: a verdict is taken back within 24 visits in "
     "none of at least 5,000 studies",
+    "G26": "several machines, whatever the effect and the noise of each: where the mean effect is "
+    "0, different on all of these in at most 5 % of studies, and on others like them where "
+    "machines are sampled; intervals of the mean and of all deviations together miss in at most "
+    "5 % (same bound)",
     "G28": "gates of 15 minutes under load that changes, recorded and live: at most 5 % of equal "
     "builds fail, a build that is 10 % slower does in at least 90 %, and so does one that is as "
     "much slower as the plan says it finds",

@@ -14,6 +14,7 @@ from tests.calibration.sections_families import curves, screenings, warmups
 from tests.calibration.sections_gates import gates
 from tests.calibration.sections_history import histories
 from tests.calibration.sections_live import live, repeated
+from tests.calibration.sections_machines import laboratories
 from tests.calibration.sections_real import banks, faults, planted, replay
 from tests.calibration.sections_time import changes, own_parts, withdrawals
 from tests.calibration.sections_trials import (
@@ -91,6 +92,7 @@ _SECTIONS: dict[str, Callable[[], Told]] = {
     "G23": lambda: changes(Store("G23")),
     "G24": lambda: own_parts(Store("G24")),
     "G25": lambda: withdrawals(Store("G25")),
+    "G26": lambda: laboratories(Store("G26")),
     "G28": lambda: gates(Store("G28")),
     "G29": lambda: histories(Store("G29")),
 }

@@ -27,6 +27,7 @@ from tests.calibration.noises import MACHINES, NOISES, bank_names
 from tests.calibration.rivals import RIVALS
 from tests.calibration.tally import BATCH, Tally, Task
 from tests.calibration.tasks_families import families
+from tests.calibration.tasks_machines import laboratories
 from tests.calibration.tasks_time import times
 from tests.calibration.tasks_words import words
 
@@ -60,6 +61,7 @@ def tasks() -> Iterator[Task]:
         for share in STALLS:
             yield _task("G22", Cell(noise, stalls=share), _false_differences)
     yield from times()
+    yield from laboratories()
 
 
 def _of_noise(noise: str) -> Iterator[Task]:

@@ -84,6 +84,15 @@ def test_an_effect_that_depends_on_the_machine_is_named_with_it() -> None:
     assert "depends on the machine" in text
 
 
+def test_visits_of_one_machine_beyond_those_of_the_others_count_for_itself() -> None:
+    rows = [*measured({"a": 0.06}, visits=12), *measured({"a": 0, "b": 0.06}, visits=10)[10:]]
+    found = judged(rows)
+    whole, *each = found.verdicts
+    assert [v.n_baseline + v.n_other for v in (whole, *each)] == [20, 12, 10]
+    told = next(line for line in trials_lines(found) if "Unit of inference" in line)
+    assert f"{sum(v.n_baseline for v in each)} of old" in told
+
+
 def test_equal_effects_with_little_noise_are_alike() -> None:
     assert judged(measured({"a": 0.06, "b": 0.06}, sd=0.004)).machines[0].interaction == "alike"
 

@@ -36,6 +36,7 @@ from steelyard.report.vocabulary import (
     primary_response,
     where_of,
 )
+from steelyard.study.model import Level
 from steelyard.units import format_duration
 
 OK = "ok"
@@ -145,11 +146,17 @@ def _families(view: View) -> list[tuple[Family, float, int]]:
 
 
 def _arms_words(view: View) -> str:
-    arms: dict[str, int] = {}
+    on: dict[Level | None, dict[str, int]] = defaultdict(dict)
     for verdict in judged(view):
+        arms = on[(verdict.conditions or {}).get(MACHINE)]
         arms[verdict.baseline] = max(arms.get(verdict.baseline, 0), verdict.n_baseline)
         arms[verdict.other] = max(arms.get(verdict.other, 0), verdict.n_other)
-    return listed([f"{n} of {system}" for system, n in arms.items()]) or "none yet"
+    if len(on) > 1:  # that on all machines counts no more of one than of the others
+        on.pop(None, None)
+    counts: dict[str, int] = {}
+    for system, n in (row for arms in on.values() for row in arms.items()):
+        counts[system] = counts.get(system, 0) + n
+    return listed([f"{n} of {system}" for system, n in counts.items()]) or "none yet"
 
 
 def _spread_lines(view: View) -> list[str]:
