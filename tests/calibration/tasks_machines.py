@@ -24,4 +24,4 @@ def _task(case: Laboratory) -> Task:
     def run(batch: int, studies: int) -> Tally:
         return told_apart(case, batch, studies)
 
-    return Task("G26", case.name, about, run, most=5_000)
+    return Task("G26", case.name, about, run, most=4_000)
