@@ -179,5 +179,13 @@ def test_findings_are_printed_as_json(tmp_path: Path) -> None:
     assert RunFindings.model_validate_json(again) == printed
 
 
+def test_a_variable_names_the_folder_that_keeps_the_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEELYARD_RESULTS", str(tmp_path / "mine"))
+    steelyard("import", "hyperfine", HYPERFINE, "--as", "system=one,two", "--format", "json")
+    assert open_run(tmp_path / "mine" / "import-hyperfine").path.is_dir()
+
+
 def test_the_list_shows_every_kind() -> None:
     assert len(steelyard("import", "list").splitlines()) == len(FILES)
