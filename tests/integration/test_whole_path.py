@@ -7,6 +7,7 @@ import signal
 import time
 
 from steelyard.records.archive import open_run
+from steelyard.records.events import AttemptFinished, MachineLeased, Undone, UndoPlanned
 from tests.integration.conftest import (
     LONGEST_S,
     Finished,
@@ -22,6 +23,19 @@ def test_a_study_runs_to_its_report_and_leaves_only_results(finished: Finished) 
     assert not (run.path / "scratch").exists()
     assert "report: " in finished.done.stdout.splitlines()[-1]
     assert (run.report_path / "report.html").is_file()
+
+
+def test_a_session_keeps_its_agents_and_its_lease_until_its_end(finished: Finished) -> None:
+    events = open_run(finished.folder / "results" / "tiny").events()
+    assert [type(event) for event in events].count(MachineLeased) == 1
+    agent = next(e.undo for e in events if isinstance(e, UndoPlanned) and is_agent(e))
+    ended = next(n for n, e in enumerate(events) if isinstance(e, Undone) and e.undo == agent)
+    last = max(n for n, event in enumerate(events) if isinstance(event, AttemptFinished))
+    assert ended > last, "the session undid what it had just planned"
+
+
+def is_agent(event: UndoPlanned) -> bool:
+    return event.inverse["kind"] == "end_process" and event.inverse["what"] == "agent"
 
 
 def test_every_trial_keeps_raw_output_series_and_facts(finished: Finished) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,14 +15,29 @@ from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.actions.processes import EndProcess
 from steelyard.hosts.undo.log import UndoLog
 from steelyard.hosts.undo.ours import RunFolders
-from steelyard.hosts.undo.restore import restore_all
+from steelyard.hosts.undo.restore import Restored, restore_all
 from steelyard.records.ledger import Ledger
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Iterator[UndoLog]:
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
     with Ledger(tmp_path / "ledger.jsonl") as ledger:
-        yield UndoLog(ledger)
+        yield ledger
+
+
+@pytest.fixture
+def log(ledger: Ledger) -> UndoLog:
+    """Of a session that ended early."""
+    return UndoLog(ledger)
+
+
+Restore = Callable[..., Restored]
+
+
+@pytest.fixture
+def restore(ledger: Ledger) -> Restore:
+    """By the next session, which reads what the one before it wrote."""
+    return lambda *given: restore_all(UndoLog(ledger), *given)
 
 
 class Lab:
@@ -43,29 +58,31 @@ class Lab:
         return self.machines[name].host()
 
 
-def test_all_of_it_is_undone_newest_first(log: UndoLog) -> None:
+def test_all_of_it_is_undone_newest_first(log: UndoLog, restore: Restore) -> None:
     log.plan("local", RemoveTree("/a/one"))
     log.plan("local", RemoveTree("/a/two"))
     machine = Machine()
-    restored = restore_all(log, Lab(machine).open)
+    restored = restore(Lab(machine).open)
     assert machine.changes == [("remove", "/a/two"), ("remove", "/a/one")]
     assert restored.left == log.pending() == []
 
 
-def test_an_agent_that_outlived_its_controller_is_ended_before_anything_else(log: UndoLog) -> None:
+def test_an_agent_that_outlived_its_controller_is_ended_before_anything_else(
+    log: UndoLog, restore: Restore
+) -> None:
     log.plan("local", EndProcess(7, 99))
     log.plan("local", RemoveTree("/a/one"))
     log.plan("local", EndProcess(8, 99, what="guest"))
     machine = Machine()
-    restore_all(log, Lab(machine).open)
+    restore(Lab(machine).open)
     assert machine.changes == [("kill", 7, 99), ("kill", 8, 99), ("remove", "/a/one")]
 
 
-def test_one_that_fails_is_named_and_keeps_no_other(log: UndoLog) -> None:
+def test_one_that_fails_is_named_and_keeps_no_other(log: UndoLog, restore: Restore) -> None:
     log.plan("local", RemoveTree("/a/one"))
     log.plan("local", RemoveTree("/a/two"))
     machine = Machine(refuses={"/a/two"})
-    restored = restore_all(log, Lab(machine).open)
+    restored = restore(Lab(machine).open)
     assert machine.changes == [("remove", "/a/one")]
     assert [str(left) for left in restored.left] == [
         "on local: cannot remove the folder /a/two: cannot remove /a/two: no rights"
@@ -73,60 +90,80 @@ def test_one_that_fails_is_named_and_keeps_no_other(log: UndoLog) -> None:
     assert [pending.inverse for pending in log.pending()] == [RemoveTree("/a/two")]
 
 
-def test_a_machine_that_cannot_be_reached_keeps_its_own_and_no_other(log: UndoLog) -> None:
+def test_a_machine_that_cannot_be_reached_keeps_its_own_and_no_other(
+    log: UndoLog, restore: Restore
+) -> None:
     log.plan("ssh://pi", RemoveTree("/a/one"))
     log.plan("local", RemoveTree("/a/two"))
     log.plan("ssh://pi", RemoveTree("/a/three"))
     lab = Lab(Machine())
-    restored = restore_all(log, lab.open)
+    restored = restore(lab.open)
     assert [undo.inverse for undo in restored.undone] == [RemoveTree("/a/two")]
     assert {left.hint for left in restored.left} == {"switch it on"}
     assert len(log.pending()) == 2
     assert lab.asked.count("ssh://pi") == 1, "a machine that is off is waited for once"
 
 
-def test_an_agent_that_ends_meanwhile_is_opened_again(log: UndoLog) -> None:
+def test_an_agent_that_ends_meanwhile_is_opened_again(log: UndoLog, restore: Restore) -> None:
     log.plan("local", RemoveTree("/a/one"))
     lab = Lab(Machine())
     lab.losses = 1
-    assert restore_all(log, lab.open).left == []
+    assert restore(lab.open).left == []
 
 
-def test_what_is_inside_an_instance_goes_with_it_and_is_never_looked_for(log: UndoLog) -> None:
+def test_what_is_inside_an_instance_goes_with_it_and_is_never_looked_for(
+    log: UndoLog, restore: Restore
+) -> None:
     log.plan("local", EndProcess(7, 99), removes="web-1")
     log.plan("inside:web-1", RemoveTree("/a/inside"))
     lab = Lab(Machine())
-    assert restore_all(log, lab.open).left == []
+    assert restore(lab.open).left == []
     assert lab.asked == ["local"]
 
 
-def test_what_is_inside_an_instance_that_nothing_removes_stays_and_is_named(log: UndoLog) -> None:
+def test_what_is_inside_an_instance_that_nothing_removes_stays_and_is_named(
+    log: UndoLog, restore: Restore
+) -> None:
     log.plan("inside:web-1", RemoveTree("/a/inside"))
-    restored = restore_all(log, Lab(Machine()).open)
+    restored = restore(Lab(Machine()).open)
     assert "has not been removed" in restored.left[0].why
 
 
-def test_doing_it_again_does_nothing(log: UndoLog) -> None:
+def test_doing_it_again_does_nothing(log: UndoLog, restore: Restore) -> None:
     log.plan("local", RemoveTree("/a/one"))
-    restore_all(log, Lab(Machine()).open)
+    restore(Lab(Machine()).open)
     machine = Machine()
-    assert restore_all(log, Lab(machine).open).undone == []
+    assert restore(Lab(machine).open).undone == []
     assert machine.changes == []
+
+
+def test_what_the_session_itself_has_planned_stands(ledger: Ledger, log: UndoLog) -> None:
+    left = log.plan("local", EndProcess(7, 99))
+    session = UndoLog(ledger)
+    own = [session.plan("local", EndProcess(8, 99)), session.plan("inside:web-1", EndProcess(9, 9))]
+    machine = Machine()
+    restored = restore_all(session, Lab(machine).open)
+    assert restored.undone == [left]
+    assert restored.left == []
+    assert machine.changes == [("kill", 7, 99)]
+    assert session.pending() == own[::-1]
 
 
 @pytest.mark.parametrize(
     "path", ["/srv/data", "/runs/1/scratch/../../../srv/data", "/var/tmp/steelyard-ffffffff-one-1"]
 )
-def test_a_folder_that_the_run_cannot_have_made_stays(log: UndoLog, path: str) -> None:
+def test_a_folder_that_the_run_cannot_have_made_stays(
+    log: UndoLog, restore: Restore, path: str
+) -> None:
     machine = Machine()
     machine.files[f"{path}/file"] = "precious"
     log.plan("local", RemoveTree(path))
-    restored = restore_all(log, Lab(machine).open, RunFolders(Path("/runs/1")))
+    restored = restore(Lab(machine).open, RunFolders(Path("/runs/1")))
     assert machine.changes == []
     assert [left.pending for left in restored.left] == log.pending()
 
 
-def test_folders_of_the_run_are_removed_here_and_elsewhere(log: UndoLog) -> None:
+def test_folders_of_the_run_are_removed_here_and_elsewhere(log: UndoLog, restore: Restore) -> None:
     folders = RunFolders(Path("/runs/1"))
     ours = [
         "/runs/1/scratch",
@@ -137,5 +174,5 @@ def test_folders_of_the_run_are_removed_here_and_elsewhere(log: UndoLog) -> None
     for path in ours:
         machine.files[f"{path}/file"] = "of a trial"
         log.plan("local", RemoveTree(path))
-    assert restore_all(log, Lab(machine).open, folders).left == []
+    assert restore(Lab(machine).open, folders).left == []
     assert sorted(machine.changes) == sorted(("remove", path) for path in ours)

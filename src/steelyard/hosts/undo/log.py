@@ -51,7 +51,7 @@ class UndoLog:
         self._lock = threading.Lock()
         self._unrecorded: list[Undone] = []
         planned = [event.undo for event in ledger.events() if isinstance(event, UndoPlanned)]
-        self._next = max(planned, default=0) + 1
+        self._next = self._first = max(planned, default=0) + 1
 
     def plan(self, host: str, inverse: Inverse, *, removes: str | None = None) -> PendingUndo:
         """Records ``inverse``; returns when the change may be made.
@@ -95,6 +95,10 @@ class UndoLog:
     def pending(self) -> list[PendingUndo]:
         """What is still to be undone, newest change first."""
         return pending_undos(self._ledger.events())
+
+    def left_before(self) -> list[PendingUndo]:
+        """What of that was planned before this log was opened: by sessions that ended early."""
+        return [pending for pending in self.pending() if pending.undo < self._first]
 
 
 def pending_undos(events: Sequence[Event]) -> list[PendingUndo]:

@@ -46,7 +46,10 @@ class Restored:
 
 
 def restore_all(log: UndoLog, open_machine: Opener, folders: RunFolders | None = None) -> Restored:
-    """Applies every pending inverse; what cannot be applied now stays pending and is reported.
+    """Applies every inverse that was left pending before ``log`` was opened.
+
+    What cannot be applied now stays pending and is reported. What was planned through ``log``
+    itself belongs to whoever is at work: its own agents, above all.
 
     ``folders`` are those that the run may have made; no other is removed.
 
@@ -56,7 +59,7 @@ def restore_all(log: UndoLog, open_machine: Opener, folders: RunFolders | None =
     """
     machines = _Machines(open_machine, folders)
     restored = Restored()
-    for pending in sorted(log.pending(), key=_is_no_agent):
+    for pending in sorted(log.left_before(), key=_is_no_agent):
         if pending.inside:
             continue  # it goes with its instance, which is older and comes later
         left = machines.apply(log, pending)
@@ -64,7 +67,7 @@ def restore_all(log: UndoLog, open_machine: Opener, folders: RunFolders | None =
             restored.undone.append(pending)
         else:
             restored.left.append(left)
-    restored.left += [_still_inside(pending) for pending in log.pending() if pending.inside]
+    restored.left += [_still_inside(pending) for pending in log.left_before() if pending.inside]
     return restored
 
 
