@@ -23,6 +23,7 @@ from steelyard.trial.preflight import Shortfall
 from steelyard.trial.rehearsal.needs import Needs, needs_of
 from steelyard.trial.rehearsal.session import PHASES, rehearse
 from steelyard.trial.rehearsal.steps import Step
+from steelyard.units import format_duration
 
 _MARK = {True: " [root]", False: ""}
 
@@ -109,12 +110,15 @@ def _told(step: Step) -> str:
     if step.kind == "write":
         return f"write {step.path}, {step.size_bytes} bytes"
     about = words or step.path or step.said or ""
-    return f"{_KINDS[step.kind]} {about}".rstrip() + (" with a script" if step.stdin else "")
+    within = "" if step.within_s is None else f", at most {format_duration(step.within_s)}"
+    script = " with a script" if step.stdin else ""
+    return f"{_KINDS[step.kind]} {about}".rstrip() + script + within
 
 
 _KINDS = {
     "run": "run",
     "start": "start",
+    "wait": "wait for who listens at",
     "agent": "start",
     "stop": "end what was started",
     "load": "drive a load to",

@@ -269,6 +269,7 @@ class Host:
             directory=directory,
             ready_timeout_ms=waiting_ms,
             timeout_s=(ready_timeout_s or 0) + ANSWER_TIMEOUT_S,
+            long=ready_timeout_s is not None,
         )
         return as_answered(Started, answer)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from steelyard.plan.model import Plan
 from steelyard.study.ending import Extent, extent_of, length_is_known
+from steelyard.study.lookup import ready_timeout_s
 from steelyard.study.model import Study
+from steelyard.study.service.entry import READY_TIMEOUT_S
 from steelyard.study.timing import CAPACITY_RUNS, MOST_CAPACITY_RUNS, allowance_s, resets
 from steelyard.study.workload_study import studies
 from steelyard.units import format_duration
@@ -16,6 +18,19 @@ def trial_words(study: Study, plan: Plan) -> str:
     settle = f"settle {format_duration(trials.settle_s)}, " if trials.settle_s else ""
     before = "no reset" if trials.systems_stay_up else f"reset {_resets(study)}"
     return f"{before}, {settle}{ending(study)}: {takes(study, plan, plan.forecast.trial_s)}"
+
+
+def ready_words(study: Study) -> list[tuple[str, str]]:
+    """Services that are waited for longer or shorter than others."""
+    specs = {name: system.service for name, system in study.systems.items()}
+    specs |= {name: workload.service for name, workload in study.workloads.items()}
+    waits_s = {name: ready_timeout_s(spec) for name, spec in specs.items() if spec is not None}
+    told = [
+        f"{name} within {format_duration(wait_s)}"
+        for name, wait_s in waits_s.items()
+        if wait_s != READY_TIMEOUT_S
+    ]
+    return [("ready", ", ".join(told))] if told else []
 
 
 def takes(study: Study, plan: Plan, seconds: float) -> str:

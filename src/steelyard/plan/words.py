@@ -11,7 +11,13 @@ from steelyard.plan.limit_words import limit_rows
 from steelyard.plan.model import Plan
 from steelyard.plan.reach import Reach, first_reached
 from steelyard.plan.screen_words import screen_rows
-from steelyard.plan.trial_words import assumed_words, calibration_words, takes, trial_words
+from steelyard.plan.trial_words import (
+    assumed_words,
+    calibration_words,
+    ready_words,
+    takes,
+    trial_words,
+)
 from steelyard.study.labels import Labels
 from steelyard.study.lookup import platform_of
 from steelyard.study.model import FIND, Study
@@ -47,6 +53,7 @@ def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> lis
                 ("responses", _responses(study)),
                 ("margin", _margin(study)),
                 ("trial", trial_words(study, plan)),
+                *ready_words(study),
                 assumed_words(study, plan),
                 ("calibration", calibration_words(plan)),
                 *_visits_in_order(study, plan),

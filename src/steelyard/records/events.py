@@ -244,10 +244,12 @@ class FutilityReason(Frozen):
     """Why further trials of a system would not help.
 
     Either all trials of its last visits failed (``failed_visits``), or the primary response was
-    in none of its ``trials`` (``missing_responses``), or both.
+    in none of its ``trials`` (``missing_responses``), or both. ``identical_attempts``: so many in
+    a row failed alike, of a system of which no attempt was ever good.
     """
 
     failed_visits: tuple[int, ...] = ()
+    identical_attempts: int = 0
     missing_responses: tuple[str, ...] = ()
     trials: int
     commonest: CommonestFailure

@@ -110,6 +110,11 @@ def service_of(spec: ServiceSpec) -> Service:
     return SERVICE_FILES.of(spec.use, spec.text)
 
 
+def ready_timeout_s(spec: ServiceSpec) -> float:
+    """How long a service may take to be ready: as the study says, else its file."""
+    return spec.ready_timeout_s or service_of(spec).ready_timeout
+
+
 def spoken(spec: ServiceSpec) -> tuple[str, ...]:
     """The protocols that a service speaks with these settings, its parts included."""
     entry = service_of(spec)

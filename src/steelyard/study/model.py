@@ -44,12 +44,14 @@ class Spec(BaseModel):
 class ServiceSpec(Spec):
     """The server under test. ``settings`` holds every setting of its service file.
 
-    ``text`` is that file when it is the user's own.
+    ``text`` is that file when it is the user's own. ``ready_timeout_s`` is how long the study lets
+    it take to be ready; ``None`` leaves that to its file.
     """
 
     use: str
     settings: dict[str, SettingValue] = {}
     text: str | None = None
+    ready_timeout_s: float | None = None
 
 
 class SystemSpec(Spec):

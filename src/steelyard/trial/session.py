@@ -208,11 +208,13 @@ class _Session:
             self.session.ledger.append(WorkloadsEliminated(block=block, remaining=measured))
 
     def _visit(self, visit: PlannedVisit) -> SessionEnd | None:
-        for trial in visit.trials:
-            while not self.progress.finished(trial):
-                if self.session.interrupt.asked:
-                    return "interrupted"
-                self._attempt(trial)
+        """Those not tried again, because all failed alike, are tried again once one works."""
+        while left := [trial for trial in visit.trials if not self.progress.finished(trial)]:
+            for trial in left:
+                while not self.progress.finished(trial):
+                    if self.session.interrupt.asked:
+                        return "interrupted"
+                    self._attempt(trial)
         return None
 
     def _attempt(self, trial: PlannedTrial) -> None:

@@ -121,6 +121,59 @@ def test_a_value_beyond_all_others_is_reported() -> None:
     assert left(plan("abab"), "i.......") == {}
 
 
+def failed(
+    planned: PlannedTrial, attempt: int, words: str, outcome: Outcome = Outcome.SERVICE_NOT_READY
+) -> TrialRecord:
+    failure = AttemptFailure(phase="start_service", message=words)
+    update = {"attempt": attempt, "outcome": outcome, "failure": failure}
+    return record(planned, "x").model_copy(update=update)
+
+
+WAITED = "nobody listens at port 4711"
+
+
+def test_what_never_worked_and_fails_alike_is_not_tried_a_fourth_time() -> None:
+    first, second = plan("ab").visits[0].trials
+    progress = Progress(3, [failed(first, n, WAITED) for n in (1, 2)])
+    assert not progress.finished(first)
+    progress.add(failed(first, 3, WAITED.replace("4711", "4712")))
+    assert progress.finished(first), "only a number differs"
+    assert not progress.finished(second), "under another condition it may work"
+    progress.add(failed(second, 1, WAITED))
+    assert progress.finished(second)
+    progress.add(record(second, "+"))
+    assert not progress.finished(first), "it works, so a trial is tried as often as any other"
+
+
+def test_a_system_that_fails_alike_under_every_condition_leaves_after_one_visit() -> None:
+    planned = plan("ab")
+    first, second = planned.visits[0].trials
+    records = [failed(first, n, WAITED) for n in (1, 2, 3)]
+    assert futility_of(Progress(3, records), planned, lambda _: RATE) == {}
+    records.append(failed(second, 1, WAITED))
+    reason = futility_of(Progress(3, records), planned, lambda _: RATE)["a"]
+    assert (reason.identical_attempts, reason.failed_visits, reason.trials) == (4, (1,), 2)
+    assert reason.commonest.outcome is Outcome.SERVICE_NOT_READY
+
+
+def test_other_words_another_outcome_or_one_that_ends_by_chance_begin_anew() -> None:
+    planned = plan("ab", users=(1,))
+    (trial,) = planned.visits[0].trials
+    for other in (
+        failed(trial, 2, "the service was killed"),
+        failed(trial, 2, WAITED, Outcome.SERVICE_DIED),
+        failed(trial, 2, WAITED, Outcome.UNREACHABLE),
+    ):
+        records = [failed(trial, 1, WAITED), other, failed(trial, 3, WAITED)]
+        assert not Progress(3, records).finished(trial)
+
+
+def test_what_worked_once_is_tried_as_often_as_the_study_says() -> None:
+    first, second = plan("ab").visits[0].trials
+    progress = Progress(3, [record(first, "+"), *(failed(second, n, WAITED) for n in (1, 2, 3))])
+    assert not progress.finished(second)
+
+
 def test_what_fails_and_what_is_not_printed_count_together() -> None:
     found = left(plan("abab"), "x.x.x...")
     assert found["a"].trials == 8

@@ -55,6 +55,9 @@ def _reason(reason: FutilityReason) -> str:
         missing = " or ".join(reason.missing_responses)
         all_trials = f"{reason.trials} of {reason.trials} trials"
         return f"the primary response {missing} was missing in {all_trials}{_commonest(reason)}"
+    if reason.identical_attempts:
+        attempts = counted(reason.identical_attempts, "attempt")
+        return f"{attempts} failed alike and none was ever good{_commonest(reason)}"
     noun = "visit" if len(reason.failed_visits) == 1 else "visits"
     visits = f"{noun} {listed(list(map(str, reason.failed_visits)))}"
     return f"no valid trial in {visits}{_commonest(reason)}"

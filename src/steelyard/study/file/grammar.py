@@ -23,6 +23,7 @@ from steelyard.study.file.kinds import (
     SettleWritten,
     Share,
     TrialsPerCell,
+    Wait,
     Word,
     Words,
     named,
@@ -38,6 +39,8 @@ class ServicePart(OpenPart):
 
     use: str
     """Which server: the name of a service."""
+    ready_timeout: Wait | None = None
+    """How long it may take to be ready, where its file says too little or too much."""
 
 
 class DefaultsPart(OpenPart):

@@ -96,6 +96,16 @@ Share = Annotated[float, BeforeValidator(_quantity("share")), _described("share"
 Count = Annotated[int, BeforeValidator(_quantity("count")), _described("count", 3)]
 
 
+def _above_zero(value: object) -> int | float:
+    duration_s = _quantity("duration")(value)
+    if duration_s <= 0:
+        raise mistake(f"{shown(value)} is no time to wait", "write a time above zero, as `60 s`")
+    return duration_s
+
+
+Wait = Annotated[float, BeforeValidator(_above_zero), _described("duration", "60 s")]
+
+
 def _at_least_one(value: object) -> int | float:
     count = _quantity("count")(value)
     if count < 1:

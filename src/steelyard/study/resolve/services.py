@@ -36,7 +36,10 @@ def resolve_service(part: ServicePart, where: Where, complaints: Complaints) -> 
         hint = "write a second system with the other value"
         complaints.add((*where, key), f"`{key}` of a service cannot be a list", hint)
     _check_values(values, entry, part.further(), where, complaints)
-    return ServiceSpec(use=part.use, settings=values, text=text)
+    if part.ready_timeout is not None and not entry.started:
+        message = f"`{part.use}` runs already: nothing waits for it to be ready"
+        complaints.add((*where, "ready_timeout"), message, "take it out", at_key=True)
+    return ServiceSpec(use=part.use, settings=values, text=text, ready_timeout_s=part.ready_timeout)
 
 
 def _check_values(

@@ -37,8 +37,15 @@ def mistakes(entry: Service, others: Partner) -> Iterator[Mistake]:
     yield from _texts(entry, others)
 
 
+_OF_THE_STUDY = ("use", "ready_timeout")
+"""Keys that a study writes beside the settings."""
+
+
 def _settings(entry: Service) -> Iterator[Mistake]:
     for name, setting in entry.settings.items():
+        if name in _OF_THE_STUDY:
+            message = f"a study says `{name}` of every service: it can be no setting"
+            yield Mistake(("settings", name), message, "give the setting another name")
         try:
             default_of(setting)
         except units.UnitError as error:

@@ -11,7 +11,10 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from steelyard.study.declared.setting import Entry, Setting, When, Words
+from steelyard.study.file.kinds import Wait
 from steelyard.study.settings import SettingsModel
+
+READY_TIMEOUT_S = 60.0
 
 
 class Part(Entry):
@@ -171,6 +174,8 @@ class Service(Part):
     """How it is known to be ready."""
     ready_command: Words = ()
     """The command that ends with exit code 0 once it is ready, for `ready: command`."""
+    ready_timeout: Wait = READY_TIMEOUT_S
+    """How long it may take to be ready, in seconds; a study may say another time."""
     stop: Words = ()
     """A command that ends it, before it is signalled."""
     version: Version | None = None

@@ -57,13 +57,15 @@ def prepare(service: Prepared) -> None:
             run(service, service.filled(step.run))
 
 
-def run(service: Prepared, argv: list[str], *, stdin: str | None = None) -> str:
+def run(
+    service: Prepared, argv: list[str], *, stdin: str | None = None, timeout_s: float = PREPARE_S
+) -> str:
     """Runs a command of the service to its end; what it wrote.
 
     Raises:
         AgentRefusal: it failed; its last words are in the message.
     """
-    ran = service.host.run(argv, timeout_s=PREPARE_S, stdin=stdin, directory=service.folder)
+    ran = service.host.run(argv, timeout_s=timeout_s, stdin=stdin, directory=service.folder)
     if ran.exit_code == 0 and not ran.timed_out:
         return ran.stdout
     said = (complaint(ran.stderr, ran.stdout) or "nothing").splitlines()[-1].strip()

@@ -7,9 +7,9 @@ from typing import Any
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure, Started
+from steelyard.study.lookup import ready_timeout_s
 from steelyard.systems.services.prepare import Prepared, run
 
-LISTENING_TIMEOUT_S = 60.0
 FIRST = ""
 """Among the listeners: the address of a service that does not name its protocols."""
 
@@ -21,6 +21,7 @@ def await_ready(service: Prepared, started: Started, name: str, address: str) ->
         AgentRefusal: it is not ready in time, or has ended.
     """
     entry, values = service.entry, service.values
+    most_s = ready_timeout_s(service.spec)
     if entry.ready == "announced":
         said = _announced(started)
         return {FIRST: str(said["listening"])} | (said.get("listeners") or {})
@@ -29,11 +30,11 @@ def await_ready(service: Prepared, started: Started, name: str, address: str) ->
             service.host.await_listening(
                 port=int(values[port]),
                 address=address,
-                timeout_s=LISTENING_TIMEOUT_S,
+                timeout_s=most_s,
                 unless_ended=name,
             )
     if entry.ready == "command":
-        run(service, service.filled(entry.ready_command))
+        run(service, service.filled(entry.ready_command), timeout_s=most_s)
     host = _host(address)
     return {protocol: f"{host}:{values[port]}" for protocol, port in entry.listeners.items()}
 

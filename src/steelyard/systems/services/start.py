@@ -16,7 +16,7 @@ from steelyard.hosts.undo.log import UndoLog
 from steelyard.study import catalogue
 from steelyard.study.declared.conditions import holds
 from steelyard.study.declared.value import defaults_of, read_value
-from steelyard.study.lookup import service_of
+from steelyard.study.lookup import ready_timeout_s, service_of
 from steelyard.study.model import ServiceSpec
 from steelyard.study.service.entry import Process, Service, SharedSettings
 from steelyard.systems.services import certificate, ports
@@ -30,7 +30,6 @@ from steelyard.systems.services.site import accounts, look
 from steelyard.systems.services.values import named_ports, values_for, wanted_ports
 from steelyard.systems.services.version import version_of
 
-READY_TIMEOUT_S = 10.0
 _LIST_S = 20.0
 
 
@@ -98,7 +97,7 @@ def part_spec(process: Process, spec: ServiceSpec) -> ServiceSpec:
             settings[name] = spec.settings.get(written[1:-1])
         else:
             settings[name] = read_value(written, declared[name])
-    return ServiceSpec(use=process.use, settings=settings)
+    return ServiceSpec(use=process.use, settings=settings, ready_timeout_s=spec.ready_timeout_s)
 
 
 _ENGINE = "@engine"
@@ -136,7 +135,7 @@ class _Start:
             self.name,
             argv,
             directory=self.folder,
-            ready_timeout_s=READY_TIMEOUT_S if said else None,
+            ready_timeout_s=ready_timeout_s(self.spec) if said else None,
         )
         failed.callback(self._end)
         listeners = await_ready(prepared, started, self.name, self.address)

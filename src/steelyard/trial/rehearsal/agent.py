@@ -69,6 +69,7 @@ class RehearsedAgent(Agent):
         self._doing: dict[str, Callable[..., dict[str, Any]]] = {
             "drop_caches": self._drop_caches,
             "kill_stale": self._kill_stale,
+            "listening": self._listening,
             "load": self._load,
             "make_directory": self._make_directory,
             "path": lambda path, **_: ground.facts_of(path),
@@ -155,6 +156,13 @@ class RehearsedAgent(Agent):
         self._note("end_process")
         return _DONE
 
+    def _listening(
+        self, *, timeout_ms: int, port: int | None, unix_path: str | None, **_more: Any
+    ) -> dict[str, Any]:
+        place = unix_path or f"port {port}"
+        self._note("wait", path=place, within_s=timeout_ms / 1000)
+        return _DONE
+
     def _load(self, *, job: dict[str, Any]) -> dict[str, Any]:
         self._note("load", path=str(job.get("target")))
         raise NotKnown(_ANSWER)
@@ -208,8 +216,11 @@ class RehearsedAgent(Agent):
         if looks and real is not None and self._is_there(argv):
             folder = directory if directory and self._ground.exists(directory) is None else None
             fields = {"argv": argv, "timeout_ms": timeout_ms, "stdin": stdin}
-            answer = real.submit("run", environment={}, directory=folder, **fields)
-            return real.wait_for(answer, "run", timeout_s=timeout_ms / 1000 + ANSWER_TIMEOUT_S)
+            timeout_s = timeout_ms / 1000 + ANSWER_TIMEOUT_S
+            ran: dict[str, Any] = real.ask(
+                "run", timeout_s=timeout_s, environment={}, directory=folder, **fields
+            )
+            return ran
         return Answer().document()
 
     def _is_there(self, argv: Sequence[str]) -> bool:
@@ -217,8 +228,11 @@ class RehearsedAgent(Agent):
         made = (*self._ground.loops, *self._ground.arrays)
         return not any(word in made or self._ground.exists(word) for word in argv[1:])
 
-    def _start(self, *, argv: list[str], **_more: Any) -> dict[str, Any]:
-        self._note("start", words=argv)
+    def _start(
+        self, *, argv: list[str], ready_timeout_ms: int | None = None, **_more: Any
+    ) -> dict[str, Any]:
+        within_s = None if ready_timeout_ms is None else ready_timeout_ms / 1000
+        self._note("start", words=argv, within_s=within_s)
         said = {"listening": _NOWHERE, "listeners": dict.fromkeys(_PROTOCOLS, _NOWHERE)}
         return {"pid": self.hello.pid, "start_ticks": 1, "ready_line": json.dumps(said)}
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from steelyard.systems.services.ports import FIRST_PORT, PORTS
 
 StepKind = Literal[
-    "run", "start", "agent", "write", "make_folder", "remove", "sync", "drop_caches", "stop",
-    "end_process", "load", "look", "not_known",
+    "run", "start", "wait", "agent", "write", "make_folder", "remove", "sync", "drop_caches",
+    "stop", "end_process", "load", "look", "not_known",
 ]  # fmt: skip
 KERNEL = ("/proc/", "/sys/")
 _ROOT_PROGRAMS = frozenset({
@@ -19,6 +19,7 @@ _ROOT_PROGRAMS = frozenset({
     "tuned-adm", "umount", "unshare", "wipefs",
 })  # fmt: skip
 _SHORT = re.compile(r"/tmp/steelyard-[0-9a-f]{10}")  # noqa: S108 - made by the agent there
+_ATTEMPT = re.compile(r"([/-])(\d{4,}-\d+)(-?)")
 _NUMBER = re.compile(r'(?<![\w.])(?<!"pid": )\d{5}(?!\w)')
 _LONGEST_TEXT = 4096
 
@@ -29,7 +30,8 @@ class Step:
 
     ``words`` of a command; ``path`` of what is made, written or removed; ``now`` what a value of
     the kernel is, ``then`` what it is set to, or the content of a file. ``stdin`` is what a command
-    reads, ``said`` why a step cannot be known.
+    reads, ``said`` why a step cannot be known, ``within_s`` how long is waited at most: for the
+    first line of what is started, or for who listens at ``path``.
     """
 
     machine: str
@@ -42,6 +44,7 @@ class Step:
     size_bytes: int | None = None
     stdin: str | None = None
     said: str | None = None
+    within_s: float | None = None
     systems: tuple[str, ...] = ()
 
     @property
@@ -67,12 +70,13 @@ class Step:
 class Steps:
     """Collects them; ``system`` and ``phase`` say what is being gone through.
 
-    ``names`` are texts that are other ones in each run or trial, and what stands for them;
-    ``ports`` are the numbers that the study itself names.
+    ``names`` are texts that are other ones in each run, and what stands for them; ``attempts`` are
+    keys that are other ones in each trial. ``ports`` are the numbers that the study itself names.
     """
 
     names: dict[str, str] = field(default_factory=dict)
     ports: frozenset[str] = frozenset()
+    attempts: set[str] = field(default_factory=set)
     system: str = ""
     phase: str = ""
     _found: dict[Step, list[str]] = field(default_factory=dict)
@@ -98,8 +102,14 @@ class Steps:
     def _named(self, text: str) -> str:
         for name, stands in self.names.items():
             text = text.replace(name, stands)
+        text = _ATTEMPT.sub(self._trial, text)
         text = _SHORT.sub("/tmp/steelyard-HASH", text)  # noqa: S108
         return _NUMBER.sub(self._port, text)
+
+    def _trial(self, found: re.Match[str]) -> str:
+        before, key, after = found.groups()
+        whole = before == "/" or after == "-"
+        return f"{before}TRIAL{after}" if whole and key in self.attempts else found[0]
 
     def _port(self, found: re.Match[str]) -> str:
         free = FIRST_PORT <= int(found[0]) < FIRST_PORT + PORTS and found[0] not in self.ports

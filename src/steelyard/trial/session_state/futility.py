@@ -1,9 +1,11 @@
 """Stopping for futility: systems and workloads that produce no valid trial are dropped.
 
-Two rules, neither of which chance fulfils easily. A system leaves when its last three visits
-brought no good trial at all, retries included. And it leaves when the primary response was never
+Three rules, none of which chance fulfils easily. A system leaves when its last three visits
+brought no good trial at all, retries included. It leaves when the primary response was never
 once measured: in none of its trials, of six at least, or in none of the whole run, of six at least;
 either way after three visits. One value in all its trials, and the second rule is silent for good.
+And it leaves after one visit when it never worked, and each trial of it failed alike
+(``repetition.py``): under every condition, so it is the system and not what is asked of it.
 """
 
 from __future__ import annotations
@@ -39,8 +41,10 @@ def futility_of(progress: Progress, plan: Plan, primary_of: PrimaryOf) -> dict[s
         reason = of_run or _never(progress, mine, primary_of)
         if reason is None and failed:
             reason = _reason_of(progress, failed, primary_of)
+        elif reason is None:
+            reason = _repeated(progress, mine, primary_of)
         if reason is not None:
-            numbers = tuple(visit.visit for visit in failed)
+            numbers = tuple(visit.visit for visit in failed) or reason.failed_visits
             reasons[name] = reason.model_copy(update={"failed_visits": numbers})
     return reasons
 
@@ -67,6 +71,21 @@ def _never(
     labels = dict.fromkeys(primary_of(record).label for record in tried)
     reason = _reason_of(progress, visits, primary_of)
     return reason.model_copy(update={"missing_responses": tuple(labels)})
+
+
+def _repeated(
+    progress: Progress, visits: Sequence[PlannedVisit], primary_of: PrimaryOf
+) -> FutilityReason | None:
+    """That a system never worked and failed alike in every trial of a visit, if it did."""
+    if not visits:
+        return None
+    alike = progress.repetition.of(visits[-1].system)
+    failed = {record.trial for record in alike}
+    whole = [visit for visit in visits if failed.issuperset(t.trial for t in visit.trials)]
+    if not whole:
+        return None
+    update = {"failed_visits": tuple(v.visit for v in whole), "identical_attempts": len(alike)}
+    return _reason_of(progress, whole, primary_of).model_copy(update=update)
 
 
 def _reason_of(

@@ -12,6 +12,7 @@ from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.events import AttemptStarted, Event
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.trial.attempt.outcomes import NOT_AN_ATTEMPT, RETRY_HELPS
+from steelyard.trial.session_state.repetition import Repetition
 
 
 class Progress:
@@ -22,6 +23,7 @@ class Progress:
         self.records: list[TrialRecord] = []
         self._by_trial: dict[int, list[TrialRecord]] = {}
         self._left_out: set[int] = set()
+        self.repetition = Repetition()
         for record in records:
             self.add(record)
 
@@ -29,6 +31,7 @@ class Progress:
         """One more attempt."""
         self.records.append(record)
         self._by_trial.setdefault(record.trial, []).append(record)
+        self.repetition.add(record)
 
     def leave_out(self, trials: Iterable[PlannedTrial]) -> None:
         """Trials of a visit that are not to be measured: nothing is asked of them any more."""
@@ -48,7 +51,9 @@ class Progress:
         tries = [r for r in self.of(trial) if r.outcome not in NOT_AN_ATTEMPT]
         if not tries or self.measured(trial):
             return False
-        return len(tries) > self.retry or tries[-1].outcome not in RETRY_HELPS
+        if len(tries) > self.retry or tries[-1].outcome not in RETRY_HELPS:
+            return True
+        return tries[-1] in self.repetition.of(trial.cell.system)
 
     def finished(self, trial: PlannedTrial) -> bool:
         """Nothing more is to be done for it."""
