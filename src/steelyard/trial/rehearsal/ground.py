@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from steelyard.engine.agent import Agent, AgentRefusal
+from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure
 from steelyard.hosts.mounts import MOUNT_TABLE
 from steelyard.study.declared.machine import filesystems
+from steelyard.trial.rehearsal.looks import Looks
 
 _UNKNOWN: dict[str, str] = {
     "/proc/self/mounts": "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n",
@@ -35,7 +36,7 @@ class Ground:
     """``real`` answers what is there now; ``None`` for a system that is not up yet."""
 
     name: str
-    real: Agent | None = None
+    real: Looks | None = None
     files: dict[str, str] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)

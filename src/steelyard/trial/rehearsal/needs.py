@@ -10,6 +10,7 @@ from steelyard.study.bind import BoundCell, bind
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import Study
 from steelyard.systems.services.preflight import services_within
+from steelyard.trial.session_state.calibrate import cell_key
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,11 @@ class Needs:
 def needs_of(study: Study, plan: Plan) -> list[Needs]:
     """Each once, by machine or system."""
     cells = [trial.cell for visit in plan.every_visit for trial in visit.trials]
+    bound = [bind(study, cell) for cell in {cell_key(cell): cell for cell in cells}.values()]
     found = {
         repr(each): each
-        for cell in cells
-        for each in (*_of_services(bind(study, cell)), *_of_tools(study, bind(study, cell)))
+        for cell in bound
+        for each in (*_of_services(cell), *_of_tools(study, cell))
         if each.programs or each.accounts or each.root
     }
     return list(found.values())

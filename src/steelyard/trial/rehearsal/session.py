@@ -8,7 +8,7 @@ to read facts.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -42,6 +42,7 @@ from steelyard.trial.drive.measure import drive_of, is_probed, probe_of
 from steelyard.trial.preflight import Preflight
 from steelyard.trial.rehearsal.agent import NotKnown, RehearsedAgent
 from steelyard.trial.rehearsal.ground import Ground
+from steelyard.trial.rehearsal.looks import Looks
 from steelyard.trial.rehearsal.steps import Step, Steps, numbers_in
 from steelyard.trial.session_state.calibrate import calibrate, cell_key
 from steelyard.trial.session_state.context import SessionContext
@@ -62,14 +63,15 @@ def rehearse(
     ``run`` holds the study and an empty ledger, anywhere. ``reach`` opens a machine to look at.
     """
     folders = RunFolders(folder)
-    steps = Steps(_names(folders, run), _ports(study, plan))
+    trials = sorted(_trials(study, plan), key=lambda trial: trial.cell.system)
+    steps = Steps(_names(folders, run), _ports(study, trials))
     with Ledger(run.ledger_path) as ledger:
         rehearsed = _Machines(steps, reach)
         session = SessionContext(
             study, plan, run, ledger, Interrupt(), reach=rehearsed.open, folders=folders
         )
         try:
-            _Rehearsal(session, steps).go()
+            _Rehearsal(session, steps, trials).go()
         finally:
             session.close()
             rehearsed.close()
@@ -81,9 +83,9 @@ def _names(folders: RunFolders, run: Run) -> dict[str, str]:
     return {**{str(each.absolute()): "RUN" for each in places}, folders.mark: "MARK"}
 
 
-def _ports(study: Study, plan: Plan) -> frozenset[str]:
+def _ports(study: Study, trials: Sequence[PlannedTrial]) -> frozenset[str]:
     found: set[str] = set()
-    for trial in _trials(study, plan):
+    for trial in trials:
         bound = bind(study, trial.cell)
         for number in range(1, bound.system.instances + 1):
             service = bound.service_of(number)
@@ -141,7 +143,7 @@ class _Machines:
         self._seen.append(host)
 
         def noting(real: Agent) -> Agent:
-            ground.real = real
+            ground.real = Looks(real)
             return RehearsedAgent(ground, self.steps, real.hello)
 
         return host.with_agent(noting)
@@ -151,13 +153,13 @@ class _Machines:
 class _Rehearsal:
     session: SessionContext
     steps: Steps
+    trials: Sequence[PlannedTrial]
 
     def go(self) -> None:
         """As ``trial/session.py`` does, with each cell once."""
-        session = self.session
+        session, trials = self.session, self.trials
         self._during("session", session.hold_machines)
         self._during("session", self._look_at_machines)
-        trials = sorted(_trials(session.study, session.plan), key=lambda trial: trial.cell.system)
         self._during("session", partial(self._look_at_needs, trials))
         self._during("session", lambda: measure_noise_at_rest(session))
         self._during("calibrate", lambda: calibrate(session, [trial.cell for trial in trials]))
@@ -170,7 +172,7 @@ class _Rehearsal:
         for name in self.session.host_machines():
             snapshot(self.session.machines.at(name), self.session.mark)
 
-    def _look_at_needs(self, trials: list[PlannedTrial]) -> None:
+    def _look_at_needs(self, trials: Sequence[PlannedTrial]) -> None:
         """Missing things are listed by the preflight on the machines themselves."""
         look = Preflight(self.session.study, self.session.machines.at, self.session.scratch)
         look.look([trial.cell for trial in trials])
@@ -178,8 +180,7 @@ class _Rehearsal:
     def _trial(self, trial: PlannedTrial) -> None:
         attempt = Attempt(self.session, trial, 1)
         self.steps.system = trial.cell.system
-        self.steps.names[f"/{attempt.key}"] = "/TRIAL"
-        self.steps.names[f"-{attempt.key}-"] = "-TRIAL-"
+        self.steps.attempts.add(attempt.key)
         for name, phase in _OF_A_TRIAL.items():
             if not self._during(name, partial(phase, attempt)):
                 break
