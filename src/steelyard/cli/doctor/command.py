@@ -52,23 +52,38 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
     as_json: Annotated[bool, typer.Option("--json", help="Print all checks as JSON.")] = False,
 ) -> int:
     """Check whether this machine can measure, and name what would disturb it."""
-    from steelyard.cli.doctor.examination import checked, existing, printed
-    from steelyard.cli.doctor.fixing import fixed, undone
+    from steelyard.cli.doctor.fixing import undone
     from steelyard.cli.doctor.platform import examine
-    from steelyard.cli.doctor.preflight import preflight_checks
-    from steelyard.cli.doctor.resolution import read_margin
-    from steelyard.study.read import read_runnable_study
 
     if platform_name is not None:
         return examine(platform_name, [*(settings or ()), *([f"image={image}"] if image else ())])
+    if undo and fix:
+        raise typer.BadParameter("--fix and --undo exclude each other")
     if undo:
-        if fix:
-            raise typer.BadParameter("--fix and --undo exclude each other")
         return undone()
     if variant is not None and study is None:
         raise typer.BadParameter("--variant belongs to --study PATH")
     if settings or image:
         raise typer.BadParameter("--set and --image belong to --platform NAME")
+    return _examined(results, margin, study, variant, fix=fix, as_json=as_json)
+
+
+def _examined(
+    results: Path,
+    margin: str | None,
+    study: Path | None,
+    variant: str | None,
+    *,
+    fix: bool,
+    as_json: bool,
+) -> int:
+    """This machine, those of a study, and what that needs of them."""
+    from steelyard.cli.doctor.examination import checked, existing, printed
+    from steelyard.cli.doctor.fixing import fixed
+    from steelyard.cli.doctor.preflight import preflight_checks
+    from steelyard.cli.doctor.resolution import read_margin
+    from steelyard.study.read import read_runnable_study
+
     ratio = None if margin is None else read_margin(margin)
     read = None if study is None else read_runnable_study(study, variant=variant)
     if fix:
