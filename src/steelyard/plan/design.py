@@ -96,14 +96,20 @@ def visits(
     drawn for all.
     """
     orders = condition_orders(generator(seed, "conditions"), len(under), len(assigned))
+    cells = {
+        system: [Cell(system=system, conditions=each) for each in under] for system in set(assigned)
+    }
+    absent = {
+        system: {i for i, cell in enumerate(own) if cell in missing}
+        for system, own in cells.items()
+    }
     planned = []
     trials = itertools.count(1)
     for visit, (system, order) in enumerate(zip(assigned, orders, strict=True), start=1):
-        met = (Cell(system=system, conditions=under[i]) for i in order)
         planned_trials = tuple(
-            PlannedTrial(trial=next(trials), visit=visit, cell=cell)
-            for cell in met
-            if cell not in missing
+            PlannedTrial(trial=next(trials), visit=visit, cell=cells[system][i])
+            for i in order
+            if i not in absent[system]
         )
         block = (visit - 1) // in_block + 1
         planned.append(PlannedVisit(visit=visit, block=block, system=system, trials=planned_trials))
