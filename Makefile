@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-engine bench-kernels bench-judge bench-overhead bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-engine bench-kernels bench-judge bench-overhead bench-growth bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -119,6 +119,9 @@ bench-judge: setup ## How long verdicts, intervals and factors take, against the
 
 bench-overhead: setup ## What the controller costs per trial besides reset, warm-up and window
 	$(BIN)/python bench/controller_overhead.py
+
+bench-growth: setup ## Does a trial cost the controller the same, in time and memory, after TRIALS=5000 as at first?
+	$(BIN)/python bench/growth.py $(TRIALS)
 
 bench-systems: setup ## Resets of containers and guests to an agent that answers, starts on a barrier; needs root and images
 	$(BIN)/python -m bench.systems $(SYSTEMS)
