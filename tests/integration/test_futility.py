@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from steelyard.records.archive import open_run
+from steelyard.records.events import SystemStopped
+from steelyard.records.schema import Outcome
 from tests.integration.conftest import Steelyard
 
 TOOL = """\
@@ -42,3 +46,39 @@ def test_a_primary_response_that_is_never_printed_ends_the_run(steelyard: Steely
     again = steelyard.run("resume", "results/tiny")
     assert again.returncode == 1
     assert len(open_run(run.path).records()) == visits
+
+
+SERVICE = """\
+summary: A server that never gets ready.
+speaks: [http]
+settings: {port: {kind: port, meaning: "port"}}
+command: [sleep, "600"]
+listeners: {http: port}
+ready: listening
+"""
+
+WAITING = """\
+study: tiny
+question: Which of the two is ready first?
+systems:
+  one: {platform: native, service: {use: never, ready_timeout: 100 ms}}
+  two: {platform: native, service: {use: never, ready_timeout: 100 ms}}
+workload: {use: http}
+load: {users: 1}
+trials: {margin: 5 %, window: 100 ms, retry: 9, budget: {trials: 40 per cell}}
+"""
+
+
+@pytest.mark.extended
+def test_a_service_that_never_gets_ready_is_waited_for_three_times(steelyard: Steelyard) -> None:
+    (steelyard.folder / "services").mkdir()
+    (steelyard.folder / "services" / "never.yaml").write_text(SERVICE, encoding="utf-8")
+    (steelyard.folder / "study.yaml").write_text(WAITING, encoding="utf-8")
+    done = steelyard.run("run", ".")
+    assert done.returncode == 1, done.stderr
+    run = open_run(steelyard.folder / "results" / "tiny")
+    assert [each.outcome for each in run.records()] == [Outcome.SERVICE_NOT_READY] * 3
+    (stopped,) = [event for event in run.events() if isinstance(event, SystemStopped)]
+    assert stopped.reason.identical_attempts == 3
+    assert stopped.reason.commonest.outcome is Outcome.SERVICE_NOT_READY
+    assert run.events()[-1].reason == "failures"

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from steelyard.inference.autocorrelation import removed_from_residuals
 from steelyard.inference.covariates import quick_parts
@@ -106,32 +107,48 @@ def contrast(
 
     That of mirrored values is the same with the other sign, and is kept as one.
     """
-    beside = b"" if covariate is None else covariate.tobytes()
     sign = -1.0 if len(values) and values[0] < 0 else 1.0
-    found = _contrast((sign * values).tobytes(), other.tobytes(), slow, beside)
+    upright = sign * values
+    beside = np.empty((len(values), 0)) if covariate is None else covariate
+    key = _key(upright, other, beside, np.array([slow]))
+    if key not in _known:
+        if len(_known) >= _MOST_KNOWN:
+            del _known[next(iter(_known))]
+        _known[key] = _contrast(upright, other, beside, slow=slow)
+    found = _known[key]
     return None if found is None else found._replace(difference_log=sign * found.difference_log)
 
 
-@lru_cache(maxsize=4096)
-def _contrast(
-    values_bytes: bytes, other_bytes: bytes, slow: bool, covariate_bytes: bytes
-) -> Contrast | None:
-    values = last_in_rank(np.frombuffer(values_bytes)[None, :])[0]
-    other = np.frombuffer(other_bytes, dtype=np.bool_)
+_MOST_KNOWN = 4096
+_known: dict[bytes, Contrast | None] = {}
+"""By what the visits were, not by the visits themselves, which would take more the more they are;
+the oldest goes first."""
+
+
+def _key(*parts: npt.NDArray[Any]) -> bytes:
+    whole = blake2b(digest_size=16)
+    for part in parts:
+        whole.update(f"{part.shape}".encode())
+        whole.update(part.tobytes())
+    return whole.digest()
+
+
+def _contrast(values: Floats, other: Mask, beside: Floats, *, slow: bool) -> Contrast | None:
+    values = last_in_rank(values[None, :])[0]
     if min(other.sum(), (~other).sum()) < 2:
         return None
     count = len(values)
     common = np.asarray(basis(count) if slow else np.full((count, 1), count**-0.5))
-    quick = quick_parts(np.frombuffer(covariate_bytes).reshape(count, -1), common)
-    beside, label = np.column_stack([common, quick]), np.where(other, 0.5, -0.5)
-    fit = _Fit(other, beside, label)
+    quick = quick_parts(beside.reshape(count, -1), common)
+    columns, label = np.column_stack([common, quick]), np.where(other, 0.5, -0.5)
+    fit = _Fit(other, columns, label)
     if count < _CLIP_FROM:
         return fit.contrast(values, np.zeros_like(other))
     kept, clipped = _without_stalls(values, fit)
     phi = removed_from_residuals(fit.residuals(kept)) if slow else 0.0
     if phi == 0:
         return fit.contrast(kept, clipped)
-    orthonormal, _ = np.linalg.qr(_whitened(beside, phi))
+    orthonormal, _ = np.linalg.qr(_whitened(columns, phi))
     return _Fit(other, orthonormal, _whitened(label, phi)).contrast(_whitened(kept, phi), clipped)
 
 

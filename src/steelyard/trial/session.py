@@ -1,7 +1,7 @@
 """Goes through a plan until the verdict holds, the budget ends, or the user stops it.
 
-The only way back from the reading side: after each visit ``judge/verdict`` is asked whether to
-go on. A session can be killed at any instant; the next one starts from what lies on disk.
+The only way back from the reading side: after visits ``judge/verdict`` is asked whether to go on.
+A session can be killed at any instant; the next one starts from what lies on disk.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from steelyard.trial.conduct import conduct
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.environment import EnvironmentSnapshots
 from steelyard.trial.session_state.futility import futility_of, with_trials
-from steelyard.trial.session_state.interim_looks import InterimLooks, interim_event
+from steelyard.trial.session_state.interim_looks import InterimLooks, interim_event, last_asked
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.opening import prepared, record_torn_attempts
 from steelyard.trial.session_state.progress import Progress
@@ -139,14 +139,29 @@ class _Session:
 
     def _through_the_plan(self) -> SessionEnd:
         reason = self._reason_to_stop() if self.progress.records else None
+        done, asked = len(self.progress.visits_done(self.session.plan)), True
         for visit in self.session.plan.every_visit:
             if self.progress.visit_finished(visit) or self._needless(visit):
                 continue
             if reason is not None:
                 return reason
             calibrate_anew(self.session, self.progress.records, self.watcher)
-            reason = self._visit(visit) or self._reason_to_stop()
+            reason = self._visit(visit)
+            done, asked = done + 1, self._is_due(visit, done + 1)
+            if reason is None and asked:
+                reason = self._reason_to_stop()
+        if not asked and reason is None:
+            reason = self._reason_to_stop()
         return reason or "budget_visits"
+
+    def _is_due(self, visit: PlannedVisit, visits_done: int) -> bool:
+        """Whether it is asked after a visit what is still to be measured."""
+        failed = any(self.progress.given_up(trial) for trial in visit.trials)
+        return failed or self._time_is_up or self.looks.is_due(visits_done)
+
+    @property
+    def _time_is_up(self) -> bool:
+        return self.deadline_ns is not None and time.monotonic_ns() >= self.deadline_ns
 
     def _needless(self, visit: PlannedVisit) -> bool:
         """Whether a visit can add nothing: its questions are answered, or its system was dropped.
@@ -176,7 +191,11 @@ class _Session:
         return trial.cell.system in self.lost.get(workload, NO_SYSTEMS)
 
     def _still(self, block: int) -> Measured:
-        """What is measured in a block, known when it begins (``judge/stopping/elimination.py``)."""
+        """What is measured in a block, known when it begins (``judge/stopping/elimination.py``).
+
+        As in the last block before it of which this was asked.
+        """
+        block = max(1, last_asked(block))
         if block not in self._measured:
             session = self.session
             records = self.progress.records
@@ -195,7 +214,7 @@ class _Session:
         return self._measured[block]
 
     def _record_eliminations(self, block: int, still: Measured) -> None:
-        before = self._measured.get(block - 1)
+        before = self._measured.get(last_asked(block - 1))
         if len(still) == 1:
             if before is not None and still != before:
                 (systems,) = still.values()
@@ -239,9 +258,7 @@ class _Session:
             return "failures"
         if self._decided():
             return "decided"
-        if self.deadline_ns is not None and time.monotonic_ns() >= self.deadline_ns:
-            return "budget_time"
-        return None
+        return "budget_time" if self._time_is_up else None
 
     def _give_up(self) -> None:
         """Drops systems that produce no valid trial, with a ledger entry, once a session."""

@@ -208,13 +208,14 @@ class Readings:
     def tests(self, series: Series, pair: Pair, *, exploratory: bool = False) -> Inference:
         """The series under test, with the orders it is judged by."""
         plan = self.plan
-        law = _Law(plan.seed, plan.design, len(slots_of(plan, pair)), self.paths.deciding)
+        assigned = tuple(system == pair.other for _, _, system in slots_of(plan, pair))
+        law = _Law(plan.seed, plan.design, len(assigned), self.paths.deciding)
         paths = self.paths.exploratory if exploratory else self.paths.deciding
         others = tuple(bool(other) for other in series.other)
         stream = Stream(
             values=series.values,
             other=series.other,
-            pool=_pool(law, paths, series.slots, others),
+            pool=_orders(law, paths, assigned).of(series.slots),
             horizon=horizon_of(plan, pair),
             order=Order((law, paths), series.slots, others),
             covariate=series.covariate,
@@ -288,8 +289,37 @@ class _Law(NamedTuple):
     paths: int
 
 
+class _Orders:
+    """The observed and the simulated orders of a pair; one array for all its series.
+
+    A series without a gap is a beginning of it, so that a run which is judged after every few
+    visits neither copies them each time nor keeps what it copied.
+    """
+
+    def __init__(self, law: _Law, paths: int, assigned: tuple[bool, ...]) -> None:
+        self._simulated = draw(law.seed, law.design, law.length, law.paths)[:, :paths]
+        self._signs = np.where(assigned, np.int8(1), np.int8(-1))
+        self._known = 0
+        self._all = np.empty((law.length, paths + 1), dtype=np.float32)
+        self._with_gaps = lru_cache(maxsize=2)(self._picked)
+
+    def of(self, slots: tuple[int, ...]) -> Pool:
+        """Those of the visits at these places of the assignment."""
+        visits = len(slots)
+        if slots != tuple(range(visits)):
+            return self._with_gaps(slots)
+        if visits > self._known:
+            new = slice(self._known, visits)
+            self._all[new] = pool_of(self._signs[new], self._simulated[new])
+            self._known = visits
+        return self._all[:visits]
+
+    def _picked(self, slots: tuple[int, ...]) -> Pool:
+        places = list(slots)
+        return pool_of(self._signs[places], self._simulated[places])
+
+
 @lru_cache(maxsize=4)
-def _pool(law: _Law, paths: int, slots: tuple[int, ...], others: tuple[bool, ...]) -> Pool:
+def _orders(law: _Law, paths: int, assigned: tuple[bool, ...]) -> _Orders:
     """Kept for the conditions and responses that share it."""
-    simulated = draw(law.seed, law.design, law.length, law.paths)[list(slots), :paths]
-    return pool_of(np.where(others, np.int8(1), np.int8(-1)), simulated)
+    return _Orders(law, paths, assigned)

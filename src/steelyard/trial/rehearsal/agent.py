@@ -215,7 +215,7 @@ class RehearsedAgent(Agent):
         real = self._ground.real
         if looks and real is not None and self._is_there(argv):
             folder = directory if directory and self._ground.exists(directory) is None else None
-            fields = {"argv": argv, "timeout_ms": timeout_ms, "stdin": stdin}
+            fields: dict[str, Any] = {"argv": argv, "timeout_ms": timeout_ms, "stdin": stdin}
             timeout_s = timeout_ms / 1000 + ANSWER_TIMEOUT_S
             ran: dict[str, Any] = real.ask(
                 "run", timeout_s=timeout_s, environment={}, directory=folder, **fields

@@ -1,4 +1,4 @@
-"""Asks the judge after each visit, and how its answer stands in the ledger."""
+"""When the judge is asked while a run goes on, and how its answer stands in the ledger."""
 
 from __future__ import annotations
 
@@ -15,9 +15,22 @@ from steelyard.records.events import InterimComparison, InterimLook
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Study
 
+EVERY_UNTIL = 50
+"""The judge is asked after each of so many visits, later whenever they have grown by a fiftieth:
+what it costs grows with the visits, so that a trial would cost more the longer a run is. A verdict
+counts from the visit that decided it, wherever it is asked for; at most a fiftieth more is measured
+than it needs."""
 GROWTH = 1.05
 """Estimates and intervals are given when the visits have grown by so much: they take longer to
 compute than the word, and a session that gave them always would be slower with every visit."""
+
+
+def last_asked(count: int) -> int:
+    """The last number of visits, or of blocks, up to this one after which the judge is asked."""
+    asked = min(count, EVERY_UNTIL)
+    while asked >= EVERY_UNTIL and asked + asked // EVERY_UNTIL <= count:
+        asked += asked // EVERY_UNTIL
+    return asked
 
 
 @dataclass
@@ -26,6 +39,11 @@ class InterimLooks:
 
     effort: Effort = field(default_factory=lambda: Effort(memory=Memory()))
     _sized_at: int = 0
+    _asked_at: int = -1
+
+    def is_due(self, visits_done: int) -> bool:
+        """Whether the judge is asked now; the first time in a session it is."""
+        return last_asked(visits_done) > self._asked_at
 
     def ask(
         self,
@@ -43,6 +61,7 @@ class InterimLooks:
             effort = self.effort
             return look(study, plan, records, given_up, lost=lost, effort=effort, sized=sized)
 
+        self._asked_at = visits_done
         sized = visits_done >= GROWTH * self._sized_at
         seen = asked(sized=sized)
         if seen.decided and not sized:

@@ -7,6 +7,7 @@ work on the machine. Until then later trials would be held against a figure that
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from steelyard.plan.model import Cell
 from steelyard.records.events import CellCalibration, GeneratorCalibrated
@@ -38,11 +39,11 @@ def calibrate_anew(
     Raises:
         KeyboardInterrupt: the user asks to stop.
     """
-    last = max((record.visit for record in records), default=0)
+    last = records[-1].visit if records else 0
     disproved = [
         record.calibration.model_copy(update={"ratio": None})
-        for record in records
-        if record.visit == last and record.calibration and record.calibration.is_exceeded
+        for record in takewhile(lambda each: each.visit == last, reversed(records))
+        if record.calibration and record.calibration.is_exceeded
     ]
     cells = [
         cell
