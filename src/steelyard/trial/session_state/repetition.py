@@ -40,10 +40,12 @@ class Repetition:
         if record.outcome in NOT_AN_ATTEMPT or system in self._worked:
             return
         row = self._alike.setdefault(system, [])
-        if record.outcome in _BY_CHANCE or (row and _said(row[-1]) != _said(record)):
+        if record.failure is None or record.outcome in _BY_CHANCE:
             row.clear()
-        if record.outcome not in _BY_CHANCE:
-            row.append(record)
+            return
+        if row and _said(row[-1]) != _said(record):
+            row.clear()
+        row.append(record)
 
     def of(self, system: str) -> Sequence[TrialRecord]:
         """Three attempts or more, or none."""
@@ -53,6 +55,5 @@ class Repetition:
 
 def _said(record: TrialRecord) -> tuple[Outcome, str, str]:
     failure = record.failure
-    if failure is None:
-        return record.outcome, "", ""
-    return record.outcome, failure.phase, masked(failure.message)
+    phase, message = ("", "") if failure is None else (failure.phase, failure.message)
+    return record.outcome, phase, masked(message)
