@@ -7,7 +7,7 @@ from pathlib import Path
 
 from steelyard.judge.analyses.resources.readings import RESOURCES, readings
 from steelyard.records.attempt_folder import samples_file
-from steelyard.records.counters import counters_of
+from steelyard.records.counters import EARLIER_ENDING, ENDING, counters_of
 from steelyard.records.schema import TrialRecord
 from steelyard.web.live.progress import CpuUse
 from steelyard.web.reading import MOST_FILE_BYTES, refuse_large
@@ -24,8 +24,10 @@ def _uses(record: TrialRecord, folder: Path) -> Iterator[CpuUse]:
     for resource in RESOURCES:
         if resource.name not in _WHOLE_MACHINE:
             continue
-        path = folder / samples_file(resource.machine)
-        if path.name not in record.files:
+        now = samples_file(resource.machine)
+        names = (now, now.removesuffix(ENDING) + EARLIER_ENDING)
+        path = next((folder / name for name in names if name in record.files), None)
+        if path is None:
             continue
         try:
             refuse_large(path, MOST_FILE_BYTES)
