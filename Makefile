@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-engine bench-kernels bench-judge bench-overhead bench-growth bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-engine bench-kernels bench-generators bench-judge bench-overhead bench-growth bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -113,6 +113,9 @@ bench-engine: setup ## Every protocol of the engine against its peers, interleav
 
 bench-kernels: setup ## linpack against OpenBLAS and triad against C, interleaved
 	$(BIN)/python -m bench.kernels_against_peers
+
+bench-generators: setup ## One load from 1 to 4 generators in network namespaces: is the sum what was asked? Needs root. GENERATORS='--blocks 16'
+	$(BIN)/python -m bench.generators $(GENERATORS)
 
 bench-judge: setup ## How long verdicts, intervals and factors take, against the same without shortcuts
 	$(BIN)/python -m bench.judge

@@ -36,6 +36,7 @@ pub use conduct::{Progress, Stage};
 pub use error::LoadError;
 pub use fault::ErrorKind;
 pub use find::find;
+pub use report::merge::merge;
 pub use worker::listener::Ended;
 
 /// Runs `job` to its end, or until `cancel` is set, and reports what was measured.

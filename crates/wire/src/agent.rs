@@ -125,6 +125,11 @@ pub enum Verb {
     },
     /// Ends the running load job early; its own reply says so.
     CancelLoad,
+    /// Makes one result of those of all generators of a job.
+    MergeLoads {
+        /// One of each, with moments of one clock.
+        results: Vec<LoadResult>,
+    },
     /// Starts sampling. One at a time.
     SampleStart {
         /// What to sample.
@@ -208,7 +213,7 @@ pub enum Answer {
     Ran(Ran),
     /// Answer to `read_file`.
     File(FileContent),
-    /// Answer to `load`.
+    /// Answer to `load` and `merge_loads`.
     Load(Box<LoadResult>),
     /// Answer to `sample_stop`.
     Samples(Samples),

@@ -1,5 +1,6 @@
 //! The result of one load run: one JSON document, see `docs/reference/result.md`.
 
+mod mergeable;
 mod stream;
 mod verdict;
 
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::job::LoadJob;
 
+pub use mergeable::Mergeable;
 pub use stream::{CountedBy, Flow, Stream, StreamInterval};
 pub use verdict::{Verdict, VerdictState, Warning, WarningKind};
 
@@ -72,6 +74,9 @@ pub struct LoadResult {
     pub parts: BTreeMap<String, LoadResult>,
     /// Whether the generator vouches for these figures.
     pub verdict: Verdict,
+    /// Only of one generator of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mergeable: Option<Mergeable>,
 }
 
 /// Operations of one kind.
@@ -242,6 +247,9 @@ pub struct Latency {
     pub count: u64,
     /// Smallest sample; `null` without samples, like all below.
     pub min: Option<u64>,
+    /// Exact sum of all samples.
+    #[serde(default)]
+    pub sum: Option<u64>,
     /// Arithmetic mean.
     pub mean: Option<f64>,
     /// Largest sample, exact.

@@ -224,13 +224,17 @@ class GeneratorCpu(_Message):
 
 
 class LoadWarning(BaseModel):
-    """Why the generator's figures are not to be trusted; ``part`` is one of a mix."""
+    """Why the generator's figures are not to be trusted.
+
+    ``part`` is one of a mix, ``generator`` the number of one of several.
+    """
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     state: Literal["suspect", "invalid"]
     kind: WarningKind
     part: str | None = None
+    generator: int | None = None
 
     @property
     def figures(self) -> Mapping[str, float]:

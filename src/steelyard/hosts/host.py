@@ -298,6 +298,11 @@ class Host:
         """Starts a load job; :func:`read_load` reads what comes of it."""
         return self._agent.submit("load", job=with_secrets(job))
 
+    def merge_loads(self, documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """One result of those of all generators of a job, whose moments are those of one clock."""
+        answer: dict[str, Any] = self._agent.ask("merge_loads", results=list(documents))
+        return answer
+
     def cancel_load(self) -> None:
         self._agent.ask("cancel_load")
 

@@ -46,6 +46,7 @@ def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> lis
                 *([("compared", _compared(plan))] if plan.visits else []),
                 *_unverified(study),
                 ("workload", _workload(study)),
+                *_generators(study),
                 *limit_rows(study),
                 *_conditions_and_cells(study, plan, labels),
                 *_influence(study, plan),
@@ -134,6 +135,14 @@ def _unverified(study: Study) -> list[tuple[str, str]]:
 
 def _workload(study: Study) -> str:
     return _by_workload({n: f"{w.use} ({w.operation})" for n, w in study.workloads.items()})
+
+
+def _generators(study: Study) -> list[tuple[str, str]]:
+    """Machines that drive the load together; nothing of a single one."""
+    hosts = study.generator.hosts
+    if len(hosts) == 1:
+        return []
+    return [("generators", f"{len(hosts)} share every load: {', '.join(hosts)}")]
 
 
 def _conditions(plan: Plan, labels: Labels) -> str:

@@ -100,13 +100,17 @@ class Calibration(Frozen):
 
     ``capacity_per_s`` is in operations (bytes of a stream) a second, ``baseline_latency_ns`` the
     median response of ``sink``, the engine's own server; ``ratio`` is throughput of the trial over
-    the capacity. ``not_calibrated`` says why there is no capacity. ``took_ns`` is wall time.
+    the capacity. Of several generators the capacity is that of all together, ``shares_per_s`` what
+    each had of it, and ``ratios`` what each reached of its own. ``not_calibrated`` says why there
+    is no capacity. ``took_ns`` is wall time.
     """
 
     sink: str | None = None
     capacity_per_s: float | None = None
+    shares_per_s: tuple[float, ...] = ()
     baseline_latency_ns: float | None = None
     ratio: float | None = None
+    ratios: tuple[float, ...] = ()
     took_ns: int | None = None
     not_calibrated: Missing | None = None
 
@@ -125,10 +129,14 @@ class ResetRecord(Frozen):
 
 
 class ClockRecord(Frozen):
-    """The monotonic clock of a machine less that of the controller, once measured."""
+    """The monotonic clock of a machine less that of the controller, once measured.
+
+    ``at_ns`` is when, by the controller's clock.
+    """
 
     offset_ns: int
     uncertainty_ns: int
+    at_ns: int | None = None
 
 
 class CostRecord(Frozen):
@@ -172,6 +180,22 @@ class Distribution(Frozen):
     hdr_v2_b64: str
 
 
+class GeneratorRecord(Frozen):
+    """One of several generators that drove the load on an instance together.
+
+    ``generator`` is its number, ``machine`` as the study names it. ``clocks`` were measured before
+    and after the load. ``window_error_ns`` is how far its window may lie from the common one.
+    ``began_ns`` is when it really sent its first operation, by the controller's clock.
+    """
+
+    generator: int
+    machine: str
+    clocks: tuple[ClockRecord, ...]
+    window_error_ns: int
+    began_ns: int | None
+    throughput_per_s: float | None
+
+
 class InstanceRecord(Frozen):
     """One instance of the system in one attempt; ``background`` ran with the workload.
 
@@ -179,6 +203,7 @@ class InstanceRecord(Frozen):
     by the controller's clock, as planned; ``began_ns`` is when the first operation was really sent,
     warm-up included. ``caches`` are the places that may hold data of its disks.
     ``distributions`` are those of the parts of a request, where a workload has requests.
+    ``generators`` are there where several drove the load together.
     """
 
     instance: int
@@ -191,6 +216,7 @@ class InstanceRecord(Frozen):
     caches: tuple[str, ...] = ()
     costs: CostRecord | None = None
     placements: tuple[PlacementRecord, ...] = ()
+    generators: tuple[GeneratorRecord, ...] = ()
     distributions: dict[str, Distribution] = Field(default_factory=dict)
     responses: dict[str, Measured] = Field(default_factory=dict)
 

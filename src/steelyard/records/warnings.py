@@ -40,6 +40,7 @@ class WarningKind(StrEnum):
     DELAYED_ACK = "delayed_ack"
     TIMER_TICKS = "timer_ticks"
     GENERATOR_NEAR_CAPACITY = "generator_near_capacity"
+    GENERATORS_APART = "generators_apart"
 
     GENERATOR_BOUND = "generator_bound"
     LATE = "late"

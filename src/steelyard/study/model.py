@@ -82,12 +82,19 @@ class SystemSpec(Spec):
 class GeneratorSpec(Spec):
     """Where the load comes from: ``local``, an address such as ``ssh://loader``, or ``instance 2``.
 
-    ``calibrate``: what it can do at most is measured before the trials.
+    ``further`` are the machines that drive it together with the first. ``threads`` are those of
+    each. ``calibrate``: what they can do at most is measured before the trials.
     """
 
     host: str = "local"
+    further: tuple[str, ...] = ()
     threads: int = 1
     calibrate: bool = True
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The machine of each generator, the first first; one may be named twice."""
+        return (self.host, *self.further)
 
     @property
     def instance(self) -> int | None:

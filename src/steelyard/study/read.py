@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from steelyard.errors import Complaint, StudyError
 from steelyard.study.checks.budget import check_budget
+from steelyard.study.checks.generators import check_generators
 from steelyard.study.checks.questions import check_asked
 from steelyard.study.checks.study_folder import check_study_folder
 from steelyard.study.checks.support import missing_parts
@@ -102,6 +103,7 @@ def _resolved(source: Source) -> tuple[Study | None, set[Complaint]]:
     study = None if file is None else resolve(file, complaints)
     if study is not None and not complaints:
         check_asked(study, complaints)
+        check_generators(study, complaints)
         check_study_folder(study, complaints)
         check_systems_beside(study, complaints)
     if study is not None and not complaints and not _lacking(study, source):

@@ -32,6 +32,10 @@ from steelyard.trial.attempt.gates import (
     refuse_invalid,
     refuse_unsteady_clock,
 )
+from steelyard.trial.attempt.generator_windows import (
+    generator_clock_warnings,
+    refuse_windows_apart,
+)
 from steelyard.trial.attempt.idle_wait import wait_until_idle
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.outcomes import (
@@ -207,7 +211,8 @@ def collect(attempt: Attempt) -> None:
     calibration = attempt.session.calibrations.get(cell_key(attempt.trial.cell))
     loads = [each.load.result for each in attempt.measured if each.load is not None]
     if loads:
-        attempt.calibration = held_against(calibration, loads)
+        generators = [one for each in attempt.measured for one in each.generators]
+        attempt.calibration = held_against(calibration, loads, generators)
 
 
 def check(attempt: Attempt) -> None:
@@ -223,6 +228,9 @@ def check(attempt: Attempt) -> None:
         instance.clocks.append(clock_of(attempt, instance.host))
         instance.walls.append(instance.host.clock())
         attempt.warnings += drift_warnings(instance.name, instance.clocks, instance.walls)
+        if instance.generators and instance.load is not None:
+            window_ns = instance.load.result.load.window_ns
+            attempt.warnings += generator_clock_warnings(instance.generators, window_ns)
     attempt.warnings += disturbances(attempt)
     for load in attempt.loads():
         attempt.warnings += generator_warnings(load) + connection_warnings(load)
@@ -232,6 +240,7 @@ def check(attempt: Attempt) -> None:
     attempt.gates = check_gates(attempt.cell.study.gates, attempt.responses)
     if attempt.session.study.clock == "system":
         refuse_unsteady_clock(attempt.warnings)
+    refuse_windows_apart(attempt.warnings)
     for load in attempt.loads():
         refuse_invalid(load)
     refuse_by_gates(attempt.gates, list(attempt.loads()))

@@ -20,7 +20,7 @@ from steelyard.hosts.site import look_around
 from steelyard.study.bind import BoundCell, OneCell, bind
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.lookup import workload_of
-from steelyard.study.model import Level, ServiceSpec, Study, SystemSpec, WorkloadSpec
+from steelyard.study.model import GeneratorSpec, Level, ServiceSpec, Study, SystemSpec, WorkloadSpec
 from steelyard.study.platform.settings import DiskSettings, NativeSettings
 from steelyard.study.resolve.entries import COMMAND
 from steelyard.study.workload.entry import Workload
@@ -129,6 +129,7 @@ class Preflight:
             yield _of_service(spec, service)
         for workload in _once(_workloads(bound)):
             yield from _of_tool(spec, workload, self.study.generator.host)
+        yield from _of_generators(self.study.generator)
         yield from _of_settings(spec)
         if spec.platform == _NATIVE:
             yield from _of_disks(spec, self.disks_in)
@@ -189,6 +190,14 @@ def _of_tool(spec: SystemSpec, workload: WorkloadSpec, generator: str) -> Iterat
 
     if on_system or not generator.startswith("instance "):
         yield _Question(machine, "workload", same, ask)
+
+
+def _of_generators(generator: GeneratorSpec) -> Iterator[_Question]:
+    """Whether each of several can be reached, with an engine of this version: all must drive."""
+    if generator.further:
+        for machine in generator.hosts:
+            same = ("generator", machine)
+            yield _Question(machine, "generator.host", same, lambda _: ())
 
 
 def _programs(entry: Workload, workload: WorkloadSpec) -> tuple[str, ...]:

@@ -49,6 +49,16 @@ def test_a_warning_of_the_probe_and_of_a_part_of_a_mix_name_it() -> None:
     assert written(WarningKind.TOO_FEW_SAMPLES, part="reads", **figures).startswith("reads: ")
 
 
+def test_a_warning_about_one_of_several_generators_names_it() -> None:
+    figures: Figures = {"lag_p99_ns": 61_000, "allowed_ns": 50_000}
+    named = written(WarningKind.LATE, generator=2, **figures)
+    assert named == f"generator 2: {written(WarningKind.LATE, **figures)}"
+    apart: Figures = {"machine": "ssh://far", "apart_ns": 30_000_000, "window_ns": 1_000_000_000}
+    text = written(WarningKind.GENERATORS_APART, generator=2, **apart)
+    assert "generator 2 (ssh://far)" in text
+    assert "3.0%" in text
+
+
 @pytest.mark.parametrize("kind", WarningKind)
 def test_a_warning_without_figures_is_named_by_its_kind(kind: WarningKind) -> None:
     assert written(kind)

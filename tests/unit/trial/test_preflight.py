@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.plan.make import make_plan
 from steelyard.study.file.places import StudyPlaces
@@ -188,6 +189,27 @@ def test_a_server_in_a_container_without_an_image_gets_the_name_of_one_that_has_
     (found,) = Preflight(study, lambda _: cast(Host, Machine()), "/").look(cells)
     assert found.key == "service"
     assert "steelyard image build debian-mail" in str(found.remedy)
+
+
+@pytest.mark.parametrize(
+    ("kind", "listed", "unreachable"),
+    [("no_rights", ["generator.host"], []), ("unreachable", [], ["ssh://right"])],
+)
+def test_each_of_several_generators_is_looked_at(
+    kind: FailureKind, listed: list[str], unreachable: list[str]
+) -> None:
+    def at(address: str) -> Host:
+        if address == "ssh://right":
+            raise SystemFailure(kind, f"{address} is closed", "open it")
+        return cast("Host", Machine())
+
+    text = STUDY.replace("{OF_A}", "service: {use: sink-smtp}")
+    text += "generator: {host: [ssh://left, ssh://right]}\n"
+    study = read_study_bytes(text.encode(), Path("study.yaml"))
+    look = Preflight(study, at, "/results")
+    cells = [trial.cell for visit in make_plan(study, 1).visits for trial in visit.trials]
+    assert [one.key for one in look.look(cells)] == listed
+    assert list(look.unreachable) == unreachable
 
 
 def test_several_are_one_error_with_a_line_each() -> None:

@@ -20,7 +20,7 @@ use super::files::{drop_caches, make_directory, remove_tree, sync_filesystem};
 use super::launch::{Order, launch};
 use super::lines::Line;
 use super::listening::wait_for_listener;
-use super::loads::RunningLoad;
+use super::loads::{RunningLoad, merge_loads};
 use super::output::Output;
 use super::runs::Runs;
 use crate::facts;
@@ -144,6 +144,7 @@ impl Dispatcher {
                 self.load.cancel();
                 self.replies.send(id, Ok(Answer::Done));
             }
+            Verb::MergeLoads { results } => self.apart(id, move || merge_loads(&results)),
             Verb::SampleStart { job } => {
                 let started = self.start_sampling(&job);
                 self.replies.send(id, started);

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use steelyard_wire::agent::{Answer, Failure};
 use steelyard_wire::job::LoadJob;
+use steelyard_wire::result::LoadResult;
 
 use super::conversation::Done;
 use crate::failure::{bad_request, from_load};
@@ -54,6 +55,11 @@ impl Turn {
         let result = result.map_err(|error| from_load(&error))?;
         Ok(Answer::Load(Box::new(result)))
     }
+}
+
+pub(super) fn merge_loads(results: &[LoadResult]) -> Done {
+    let merged = steelyard_load::merge(results).map_err(|error| from_load(&error))?;
+    Ok(Answer::Load(Box::new(merged)))
 }
 
 impl Drop for Turn {

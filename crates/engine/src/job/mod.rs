@@ -50,6 +50,7 @@ fn job(args: &LoadArgs, matches: &ArgMatches) -> Result<LoadJob, Failure> {
         reset_on_close: args.reset_on_close,
         log_file: args.log_all.clone(),
         start_at_monotonic_ns: None,
+        generator: None,
     })
 }
 

@@ -115,3 +115,30 @@ fn a_load_begins_its_warmup_at_its_time_and_never_long_after_it() {
         "{failure}"
     );
 }
+
+#[test]
+fn the_results_of_two_generators_become_the_result_of_their_load() {
+    let mut agent = Controller::new();
+    let (_, address) = agent.start_sink("sink", &["http", "--listen", "127.0.0.1"]);
+    let mut share = |number: u32| {
+        let mut job = job(&format!("http://{address}/"), &http(), 200);
+        job["mode"] = json!({ "kind": "closed", "users": 3 });
+        job["generator"] = json!({ "number": number, "of": 2 });
+        agent.ok(json!({ "verb": "load", "job": job }))
+    };
+    let parts = [share(1), share(2)];
+    let users = parts
+        .iter()
+        .map(|part| part["load"]["connections_asked"].as_u64());
+    assert_eq!(users.collect::<Vec<_>>(), [Some(2), Some(1)]);
+    let all = agent.ok(json!({ "verb": "merge_loads", "results": parts }));
+    assert_conserved(&all);
+    assert_eq!(
+        count(&all, "ok"),
+        count(&parts[0], "ok") + count(&parts[1], "ok")
+    );
+    let response = &all["latency_ns"]["response"];
+    assert_eq!(response["count"].as_u64(), Some(count(&all, "ok")));
+    let failure = agent.error(json!({ "verb": "merge_loads", "results": [parts[0]] }));
+    assert_eq!(failure["kind"], "bad_request");
+}

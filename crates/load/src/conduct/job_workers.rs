@@ -58,7 +58,7 @@ impl JobWorkers {
         }
     }
 
-    /// Workers of which number `n` runs `protocol(n)`.
+    /// Workers of which number `n`, of those of all generators, runs `protocol(n)`.
     pub fn of<P: Protocol>(
         mut plan: Plan,
         target: Target,
@@ -84,7 +84,8 @@ impl JobWorkers {
             plan,
             target,
             about,
-            start: Box::new(move |plan, worker, board, control| {
+            start: Box::new(move |plan, own, board, control| {
+                let worker = plan.number_of(own);
                 let share = plan.share(worker);
                 Worker::new(protocol(worker), plan, &share, board, control).map(Worker::run)
             }),

@@ -44,7 +44,7 @@ pub fn workers(job: &LoadJob) -> Result<JobWorkers, LoadError> {
             JobWorkers::of(plan, target, move |worker| smtp.for_worker(worker, seed))
         }
         (Operation::Pop3(operation), "pop3" | "pop3s") => {
-            if operation.expect_all && plan.job.threads > 1 {
+            if operation.expect_all && plan.workers() > 1 {
                 return Err(LoadError::bad_job(
                     "no thread of several sees every message",
                     "look for losses with one thread",
@@ -66,7 +66,7 @@ pub fn workers(job: &LoadJob) -> Result<JobWorkers, LoadError> {
         }
         (Operation::Ftp(operation), "ftp" | "ftps") => {
             let ftp = Ftp::new(operation, &target, realtime_ns(), seed)?;
-            let workers = plan.job.threads;
+            let workers = plan.workers();
             JobWorkers::of(plan, target, move |worker| {
                 ftp.for_worker(worker, workers, seed)
             })
@@ -97,7 +97,7 @@ pub fn workers(job: &LoadJob) -> Result<JobWorkers, LoadError> {
     }
 }
 
-/// Which connections of all belong to `worker`.
+/// Which connections of all belong to `worker`, of those of all generators.
 fn places(plan: &Plan, worker: u32) -> Places {
     Places {
         worker,

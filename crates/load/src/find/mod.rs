@@ -106,6 +106,12 @@ fn check(job: &FindJob) -> Result<(), LoadError> {
             "leave start_at_monotonic_ns out",
         ));
     }
+    if job.load.generator.is_some() {
+        return Err(LoadError::bad_job(
+            "a search comes from one generator",
+            "leave `generator` out",
+        ));
+    }
     for limit in &job.limits {
         if let Limit::Response { percentile, .. } = limit
             && field(*percentile).is_none()

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use hdrhistogram::{Counter, Histogram};
 use steelyard_wire::result::Latency;
 
@@ -31,6 +31,19 @@ impl FineHistogram {
     /// Empty.
     pub fn fine() -> Self {
         Self::with_digits(3)
+    }
+
+    /// The samples of a result, with the digits that it was recorded with; `None` if it is damaged.
+    pub fn read(latency: &Latency) -> Option<Self> {
+        let bytes = STANDARD.decode(&latency.hdr_v2_b64).ok()?;
+        let histogram = Deserializer::new().deserialize(&mut bytes.as_slice());
+        let histogram: Histogram<u64> = histogram.ok()?;
+        (histogram.len() == latency.count).then(|| Self {
+            histogram,
+            smallest: latency.min.unwrap_or(u64::MAX),
+            largest: latency.max.unwrap_or(0),
+            sum: u128::from(latency.sum.unwrap_or(0)),
+        })
     }
 }
 
@@ -97,6 +110,12 @@ impl<C: Counter> Distribution<C> {
         (self.count() > 0).then(|| self.sum as f64 / self.count() as f64)
     }
 
+    /// Exact sum; `None` when empty, and beyond 584 years.
+    pub fn sum_ns(&self) -> Option<u64> {
+        let sum = u64::try_from(self.sum).ok();
+        sum.filter(|_| self.count() > 0)
+    }
+
     /// Exact largest; `None` when empty.
     pub fn max_ns(&self) -> Option<u64> {
         (self.count() > 0).then_some(self.largest)
@@ -134,6 +153,7 @@ impl<C: Counter> Distribution<C> {
         Latency {
             count: self.count(),
             min: (self.count() > 0).then_some(self.smallest),
+            sum: self.sum_ns(),
             mean: self.mean_ns(),
             max: self.max_ns(),
             p50: self.percentile_ns(5_000),
@@ -157,8 +177,6 @@ impl<C: Counter> Distribution<C> {
 
 #[cfg(test)]
 mod tests {
-    use hdrhistogram::serialization::Deserializer;
-
     use super::*;
 
     fn distribution(values: impl IntoIterator<Item = u64>) -> FineHistogram {
@@ -219,6 +237,36 @@ mod tests {
             merged.add(&distribution(part.iter().copied()));
         }
         assert_eq!(merged.latency(), whole.latency());
+    }
+
+    #[test]
+    fn what_was_read_back_is_what_was_written_and_can_be_added_to() {
+        let (mut phase, mut other) = (CoarseHistogram::coarse(), CoarseHistogram::coarse());
+        (1..500).for_each(|i| phase.record(i * 10_007));
+        (1..300).for_each(|i| other.record(i * 99_991));
+        for latency in [
+            phase.latency(),
+            distribution(1..9_000).latency(),
+            FineHistogram::fine().latency(),
+        ] {
+            assert_eq!(FineHistogram::read(&latency).unwrap().latency(), latency);
+        }
+        let mut read = FineHistogram::read(&phase.latency()).unwrap();
+        read.add(&FineHistogram::read(&other.latency()).unwrap());
+        phase.add(&other);
+        assert_eq!(read.latency(), phase.latency());
+    }
+
+    #[test]
+    fn a_damaged_distribution_is_not_read() {
+        let good = distribution(1..9_000).latency();
+        let text = good.hdr_v2_b64[..8].to_owned();
+        let mut short = good.clone();
+        short.hdr_v2_b64 = text;
+        let mut other = good;
+        other.count += 1;
+        assert!(FineHistogram::read(&short).is_none());
+        assert!(FineHistogram::read(&other).is_none());
     }
 
     #[test]

@@ -340,7 +340,8 @@ impl Recorder {
     }
 }
 
-fn add_counts(mine: &mut Counts, theirs: &Counts) {
+/// Adds what was counted elsewhere.
+pub fn add_counts(mine: &mut Counts, theirs: &Counts) {
     mine.intended += theirs.intended;
     mine.unsent += theirs.unsent;
     mine.sent += theirs.sent;

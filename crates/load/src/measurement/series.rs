@@ -111,8 +111,9 @@ impl Series {
     }
 }
 
-/// Rows of all workers, each interval merged, up to the window's end.
-pub fn merge(workers: Vec<Series>, window_ns: u64) -> Vec<SeriesRow> {
+/// Rows of all workers, each interval merged, up to the window's end; with each its response times,
+/// packed.
+pub fn merge(workers: Vec<Series>, window_ns: u64) -> Vec<(SeriesRow, Vec<u8>)> {
     let Some(interval_ns) = workers.first().map(|series| series.interval_ns) else {
         return Vec::new();
     };
@@ -126,17 +127,50 @@ pub fn merge(workers: Vec<Series>, window_ns: u64) -> Vec<SeriesRow> {
         .collect();
     (0..wanted)
         .map(|index| {
-            let parts: Vec<(&Row, &[u8])> = closed
+            let parts: Vec<(Row, &[u8])> = closed
                 .iter()
                 .filter_map(|series| Some((series, series.rows.get(index)?)))
-                .map(|(series, row)| (row, &series.packed[row.packed.clone()]))
+                .map(|(series, row)| (row.clone(), &series.packed[row.packed.clone()]))
                 .collect();
             merge_row(index as u64 * interval_ns, &parts)
         })
         .collect()
 }
 
-fn merge_row(start_ns: u64, parts: &[(&Row, &[u8])]) -> SeriesRow {
+/// Rows of several results, each interval merged; beside each row its response times, packed.
+pub fn join(results: &[(&[SeriesRow], Vec<Vec<u8>>)]) -> Vec<SeriesRow> {
+    let longest = results.iter().map(|(rows, _)| rows.len()).max();
+    (0..longest.unwrap_or(0))
+        .map(|index| {
+            let rows: Vec<(&SeriesRow, &[u8])> = results
+                .iter()
+                .filter_map(|(rows, packed)| {
+                    Some((rows.get(index)?, packed.get(index)?.as_slice()))
+                })
+                .collect();
+            let parts: Vec<(Row, &[u8])> = (rows.iter())
+                .map(|(row, packed)| (Row::from(*row), *packed))
+                .collect();
+            let start_ns = rows.first().map_or(0, |(row, _)| row.start_ns);
+            merge_row(start_ns, &parts).0
+        })
+        .collect()
+}
+
+impl From<&SeriesRow> for Row {
+    fn from(row: &SeriesRow) -> Self {
+        Self {
+            ok: row.ok,
+            errors: row.errors,
+            inflight: row.inflight,
+            backlog: row.backlog,
+            max_ns: row.max_ns.unwrap_or(0),
+            packed: 0..0,
+        }
+    }
+}
+
+fn merge_row(start_ns: u64, parts: &[(Row, &[u8])]) -> (SeriesRow, Vec<u8>) {
     let sum = |of: fn(&Row) -> u64| parts.iter().map(|(row, _)| of(row)).sum::<u64>();
     let mut responses = CoarseHistogram::coarse();
     for (value, count) in parts.iter().flat_map(|(_, packed)| unpack(packed)) {
@@ -144,7 +178,9 @@ fn merge_row(start_ns: u64, parts: &[(&Row, &[u8])]) -> SeriesRow {
     }
     let ok = sum(|row| row.ok);
     let max_ns = parts.iter().map(|(row, _)| row.max_ns).max();
-    SeriesRow {
+    let mut packed = Vec::new();
+    pack(responses.buckets(), &mut packed);
+    let row = SeriesRow {
         start_ns,
         ok,
         errors: sum(|row| row.errors),
@@ -153,12 +189,18 @@ fn merge_row(start_ns: u64, parts: &[(&Row, &[u8])]) -> SeriesRow {
         max_ns: max_ns.filter(|_| ok > 0),
         inflight: sum(|row| row.inflight),
         backlog: sum(|row| row.backlog),
-    }
+    };
+    (row, packed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn rows(workers: Vec<Series>, window_ns: u64) -> Vec<SeriesRow> {
+        let merged = merge(workers, window_ns).into_iter();
+        merged.map(|(row, _)| row).collect()
+    }
 
     #[test]
     fn a_stall_shows_as_an_empty_row_with_operations_in_flight() {
@@ -167,7 +209,7 @@ mod tests {
         series.ok(10_100, 50);
         series.note(11_500, 3, 0);
         series.ok(12_100, 2_000);
-        let rows = merge(vec![series], 3_000);
+        let rows = rows(vec![series], 3_000);
         assert_eq!(rows.len(), 3);
         assert_eq!((rows[0].ok, rows[1].ok, rows[2].ok), (1, 0, 1));
         assert_eq!(rows[1].inflight, 3);
@@ -184,7 +226,7 @@ mod tests {
             slow.ok(i, 10_000);
         }
         slow.error(40);
-        let rows = merge(vec![fast, slow], 1_000_000);
+        let rows = rows(vec![fast, slow], 1_000_000);
         assert_eq!((rows[0].ok, rows[0].errors), (60, 1));
         assert_eq!(rows[0].p50_ns, Some(100));
         assert_eq!(rows[0].max_ns, Some(10_000));
@@ -194,7 +236,7 @@ mod tests {
     fn a_row_with_few_samples_has_no_percentiles() {
         let mut series = Series::new(1_000);
         (0..19).for_each(|i| series.ok(i, 100));
-        assert_eq!(merge(vec![series], 1_000)[0].p50_ns, None);
+        assert_eq!(rows(vec![series], 1_000)[0].p50_ns, None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use steelyard_net::barrier;
 use steelyard_net::clock::monotonic_ns;
 use steelyard_net::socket::Address;
-use steelyard_wire::job::{LoadJob, Mode, Operation};
+use steelyard_wire::job::{GeneratorNumber, LoadJob, Mode, Operation};
 
 use crate::error::LoadError;
 use crate::measurement::series;
@@ -23,6 +23,8 @@ pub struct Plan {
     pub tls: Option<TlsPlan>,
     /// The job; its `threads` is what will run.
     pub job: LoadJob,
+    /// Workers of the other generators that drive the job together with this one.
+    pub workers_elsewhere: u32,
     /// Width of a row of the series.
     pub interval_ns: u64,
     /// From the decision to start until operations begin, so that every worker knows of it.
@@ -35,7 +37,7 @@ const START_AHEAD_NS: u64 = 2_000_000;
 /// What one worker does of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
-    /// Number of the worker, from 0.
+    /// Number of the worker among those of all generators, from 0.
     pub worker: u32,
     /// Connections it holds, at least one.
     pub connections: u32,
@@ -52,6 +54,7 @@ impl Plan {
     pub fn new(job: &LoadJob, address: Address) -> Result<Self, LoadError> {
         check_mode(&job.mode)?;
         check_length(job)?;
+        check_generator(job)?;
         if let Some(at_ns) = job.start_at_monotonic_ns {
             barrier::left_ns(monotonic_ns(), at_ns)?;
         }
@@ -65,13 +68,17 @@ impl Plan {
             ));
         }
         let mut job = job.clone();
+        let GeneratorNumber { number, of } = place(&job);
         // A worker without a connection would have nothing to do.
-        job.threads = job.threads.min(connections(&job.mode));
+        let workers = (job.threads.saturating_mul(of)).min(connections(&job.mode));
+        job.threads = workers / of + u32::from(number <= workers % of);
+        let workers_elsewhere = workers - job.threads;
         let interval_ns = series::interval_ns(job.series_interval_ns, job.duration_ns);
         Ok(Self {
             addresses: vec![address],
             tls: None,
             job,
+            workers_elsewhere,
             interval_ns,
             start_ahead_ns: START_AHEAD_NS,
         })
@@ -98,9 +105,31 @@ impl Plan {
         matches!(self.addresses.first(), Some(Address::Datagram(_)))
     }
 
-    /// Connections (closed: users) of all workers.
+    /// Workers of all generators.
+    pub fn workers(&self) -> u32 {
+        self.job.threads + self.workers_elsewhere
+    }
+
+    /// The number, among those of all generators, of the worker that has the number `own` here.
+    ///
+    /// Generators take turns, so that the first shares, which are larger, do not fall on one.
+    pub fn number_of(&self, own: u32) -> u32 {
+        let GeneratorNumber { number, of } = place(&self.job);
+        own * of + number - 1
+    }
+
+    /// Connections (closed: users) of all workers of all generators.
     pub fn connections(&self) -> u32 {
         connections(&self.job.mode)
+    }
+
+    /// Those of them that this generator holds.
+    pub fn own_connections(&self) -> u32 {
+        if self.workers_elsewhere == 0 {
+            return self.connections();
+        }
+        let own = (0..self.job.threads).map(|own| self.share(self.number_of(own)).connections);
+        own.sum()
     }
 
     /// Whether a number of operations ends the run, and not the clock.
@@ -130,10 +159,10 @@ impl Plan {
         sources.get(place.checked_rem(sources.len())?).copied()
     }
 
-    /// The share of worker `worker`.
+    /// The share of worker `worker`, of those of all generators.
     pub fn share(&self, worker: u32) -> Share {
         let part = |whole: u64| {
-            let workers = u64::from(self.job.threads);
+            let workers = u64::from(self.workers());
             whole / workers + u64::from(u64::from(worker) < whole % workers)
         };
         let connections = part(u64::from(self.connections()));
@@ -159,6 +188,41 @@ fn connections(mode: &Mode) -> u32 {
         Mode::Closed { users, .. } => *users,
         Mode::Open { connections, .. } => *connections,
     }
+}
+
+/// The first of one, unless there are several.
+fn place(job: &LoadJob) -> GeneratorNumber {
+    let alone = GeneratorNumber { number: 1, of: 1 };
+    job.generator.unwrap_or(alone)
+}
+
+/// What several generators can drive together: operations of one kind, a connection for each.
+fn check_generator(job: &LoadJob) -> Result<(), LoadError> {
+    let Some(GeneratorNumber { number, of }) = job.generator else {
+        return Ok(());
+    };
+    if !(1..=of).contains(&number) {
+        return Err(LoadError::bad_job(
+            format!("there is no generator {number} of {of}"),
+            "number them from 1",
+        ));
+    }
+    if connections(&job.mode) < of {
+        return Err(LoadError::bad_job(
+            format!("{of} generators for {} connections", connections(&job.mode)),
+            "ask for at least one for each generator",
+        ));
+    }
+    if matches!(
+        job.operation,
+        Operation::Mix(_) | Operation::Stream(_) | Operation::Delivery(_)
+    ) {
+        return Err(LoadError::bad_job(
+            "a mix, a stream and a delivery come from one generator",
+            "leave `generator` out",
+        ));
+    }
+    Ok(())
 }
 
 fn check_mode(mode: &Mode) -> Result<(), LoadError> {
@@ -260,6 +324,62 @@ mod tests {
         assert_eq!(shares.iter().map(|share| share.operations).sum::<u64>(), 10);
     }
 
+    fn of_generators(job: &LoadJob, of: u32) -> Vec<Plan> {
+        let one = |number| LoadJob {
+            generator: Some(GeneratorNumber { number, of }),
+            ..job.clone()
+        };
+        (1..=of).map(|number| plan(&one(number)).unwrap()).collect()
+    }
+
+    fn own_shares(plan: &Plan) -> Vec<Share> {
+        (0..plan.job.threads)
+            .map(|own| plan.share(plan.number_of(own)))
+            .collect()
+    }
+
+    #[test]
+    fn the_workers_of_all_generators_are_those_of_one_with_as_many() {
+        for (users, threads, of) in [(64, 1, 3), (7, 2, 3), (3, 4, 3), (1000, 8, 7)] {
+            let alone = plan(&job(users, threads * of)).unwrap();
+            let parts = of_generators(&job(users, threads), of);
+            let mut shares: Vec<Share> = parts.iter().flat_map(own_shares).collect();
+            shares.sort_by_key(|share| share.worker);
+            assert_eq!(shares, own_shares(&alone), "{users} {threads} {of}");
+            let own: Vec<u32> = parts.iter().map(Plan::own_connections).collect();
+            assert_eq!(own.iter().sum::<u32>(), users);
+            let most = own.iter().max().unwrap() - own.iter().min().unwrap();
+            assert!(most <= 1, "{own:?}");
+        }
+    }
+
+    #[test]
+    fn constant_arrivals_of_several_generators_are_those_of_one() {
+        let mut job = job(64, 2);
+        job.mode = Mode::Open {
+            rate_per_s: 1_000.0,
+            arrival: steelyard_wire::job::Arrival::Constant,
+            connections: 64,
+            unbounded: false,
+            max_backlog: 1,
+        };
+        let mut due = Vec::new();
+        for plan in of_generators(&job, 3) {
+            for share in own_shares(&plan) {
+                let mut pace = crate::worker::pace::Pace::new(&plan, &share);
+                pace.begin(0);
+                for _ in 0..50 {
+                    due.push(pace.next_arrival_ns());
+                    pace.advance();
+                }
+            }
+        }
+        due.sort_unstable();
+        let gaps = due.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(gaps.clone().all(|gap| gap.abs_diff(1_000_000) <= 1));
+        assert_eq!(gaps.count(), 2 * 3 * 50 - 1);
+    }
+
     #[test]
     fn no_worker_is_without_a_connection() {
         assert_eq!(plan(&job(2, 8)).unwrap().job.threads, 2);
@@ -282,7 +402,15 @@ mod tests {
             },
             ..job(1, 1)
         };
-        for bad in [job(0, 1), job(1, 0), endless, still] {
+        let beyond = LoadJob {
+            generator: Some(GeneratorNumber { number: 3, of: 2 }),
+            ..job(9, 1)
+        };
+        let idle = LoadJob {
+            generator: Some(GeneratorNumber { number: 1, of: 2 }),
+            ..job(1, 1)
+        };
+        for bad in [job(0, 1), job(1, 0), endless, still, beyond, idle] {
             assert!(plan(&bad).is_err(), "{bad:?}");
         }
     }

@@ -1,6 +1,6 @@
 //! What was done to mailboxes, and how many messages they held.
 
-use steelyard_wire::result::Mail;
+use steelyard_wire::result::{Mail, Mergeable};
 
 /// Messages that one operation has moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -80,6 +80,29 @@ impl MailFigures {
             at_last,
             users,
             ..self
+        }
+    }
+
+    /// The figures of a result, which has no deliveries, with the sums behind its means.
+    pub fn read(mail: &Mail, behind: &Mergeable) -> Self {
+        Self {
+            retrieved: mail.retrieved,
+            deleted: mail.deleted,
+            appended: mail.appended,
+            at_first: behind.messages_at_first,
+            at_last: behind.messages_at_last,
+            users: behind.mailboxes,
+            ..Self::default()
+        }
+    }
+
+    /// The sums behind the means of the result.
+    pub fn behind(self) -> Mergeable {
+        Mergeable {
+            mailboxes: self.users,
+            messages_at_first: self.at_first,
+            messages_at_last: self.at_last,
+            ..Mergeable::default()
         }
     }
 

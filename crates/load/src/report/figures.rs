@@ -80,7 +80,8 @@ impl Figures {
     }
 }
 
-fn sum(mine: &Payload, theirs: &Payload) -> Payload {
+/// Both together.
+pub fn sum(mine: &Payload, theirs: &Payload) -> Payload {
     Payload {
         checked: mine.checked + theirs.checked,
         corrupted: mine.corrupted + theirs.corrupted,

@@ -1,20 +1,24 @@
 //! From what workers measured to the result document.
 
 pub mod figures;
+pub mod merge;
 pub mod verdict;
 
 use std::collections::BTreeMap;
 
-use steelyard_wire::job::Mode;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use steelyard_wire::job::{LoadJob, Mode};
 use steelyard_wire::result::{
-    Cpu, HostClient, KindFigures, Latency, Load, LoadResult, Rates, Target as TargetFacts, Tool,
+    Counts, Cpu, HostClient, KindFigures, Latency, Load, LoadResult, Mergeable, Rates,
+    Target as TargetFacts, Tool,
 };
 
 use crate::conduct::Outcome;
 use crate::conduct::job_workers::About;
 use crate::error::LoadError;
 use crate::fault::{FaultTable, Replies};
-use crate::measurement::histogram::CoarseHistogram;
+use crate::measurement::histogram::{CoarseHistogram, FineHistogram};
 use crate::measurement::log;
 use crate::measurement::recorder::{KindRecord, Recorder};
 use crate::measurement::series;
@@ -89,6 +93,9 @@ pub fn document(
     let cpu = cpu(&figures, outcome, window_ns);
     let evidence = evidence(plan, about, outcome, &figures, &cpu, window_ns);
     let all = &figures.all;
+    let (series, packed): (Vec<_>, Vec<_>) =
+        series::merge(figures.series, window_ns).into_iter().unzip();
+    let several = plan.job.generator.is_some();
     LoadResult {
         schema: steelyard_wire::RESULT_SCHEMA.to_owned(),
         tool: tool(),
@@ -96,7 +103,7 @@ pub fn document(
         target,
         load: Load {
             job: plan.job.clone(),
-            connections_asked: plan.connections(),
+            connections_asked: plan.own_connections(),
             connections_achieved: figures.most_established,
             window_ns,
             window_started_unix_ns: outcome.window_start_unix_ns,
@@ -111,7 +118,7 @@ pub fn document(
             .map(|(code, count)| (code.to_string(), *count))
             .collect(),
         replies: said(&all.replies, about),
-        rates: rates(all, window_ns),
+        rates: rates(&all.counts, window_ns),
         latency_ns: latencies(all, about),
         counts: all.counts.clone(),
         operations: kinds(all, about),
@@ -125,8 +132,18 @@ pub fn document(
             ns_per_operation: per_operation(&cpu, all.counts.ok_in_window),
             ..cpu
         },
-        series: series::merge(figures.series, window_ns),
+        series,
+        mergeable: several.then(|| Mergeable {
+            rows_b64: packed.iter().map(|row| STANDARD.encode(row)).collect(),
+            slots: slots(about),
+            ..figures.mail.map(MailFigures::behind).unwrap_or_default()
+        }),
     }
+}
+
+/// Operations on one connection at once; `None` where connections come and go with operations.
+fn slots(about: &About) -> Option<u32> {
+    (!about.one_shot).then_some(about.slots)
 }
 
 fn evidence(
@@ -147,11 +164,17 @@ fn evidence(
         response_p50_ns: all.responses().percentile_ns(5_000),
         rate_asked_per_s: rate_asked(plan),
         connections: (!about.one_shot && !plan.is_unbounded())
-            .then_some((plan.connections(), figures.most_established)),
+            .then_some((plan.own_connections(), figures.most_established)),
         steal_ratio: outcome.steal_ratio,
         run_delay_ns: cpu.run_delay_ns,
         workers: figures.meters.len() as u32,
-        little: little(plan, all, about),
+        little: little(
+            &plan.job,
+            plan.own_connections(),
+            slots(about),
+            &all.counts,
+            &[&all.service, &all.lateness],
+        ),
         cancelled: outcome.cancelled,
     }
 }
@@ -206,40 +229,47 @@ fn per_operation(cpu: &Cpu, operations: u64) -> Option<f64> {
     (operations > 0).then(|| busy as f64 / operations as f64)
 }
 
-fn rates(all: &Recorder, window_ns: u64) -> Rates {
+fn rates(counts: &Counts, window_ns: u64) -> Rates {
     let a_second = |count: u64| count as f64 * 1e9 / window_ns as f64;
     Rates {
-        intended_per_s: a_second(all.counts.intended),
-        sent_per_s: a_second(all.counts.sent),
-        ok_per_s: a_second(all.counts.ok_in_window),
-        bytes_in_per_s: a_second(all.counts.bytes_in),
-        bytes_out_per_s: a_second(all.counts.bytes_out),
+        intended_per_s: a_second(counts.intended),
+        sent_per_s: a_second(counts.sent),
+        ok_per_s: a_second(counts.ok_in_window),
+        bytes_in_per_s: a_second(counts.bytes_in),
+        bytes_out_per_s: a_second(counts.bytes_out),
     }
 }
 
 fn rate_asked(plan: &Plan) -> Option<f64> {
     match plan.job.mode {
-        Mode::Open { rate_per_s, .. } => Some(rate_per_s),
+        Mode::Open { rate_per_s, .. } => {
+            let share = f64::from(plan.job.threads) / f64::from(plan.workers());
+            Some(rate_per_s * share)
+        }
         Mode::Closed { .. } => None,
     }
 }
 
-fn little(plan: &Plan, all: &Recorder, about: &About) -> Option<Little> {
-    let Mode::Closed {
-        users,
-        think_time_ns,
-    } = plan.job.mode
-    else {
+/// `round` are the distributions that make up a round of a user, besides the time it thinks.
+fn little(
+    job: &LoadJob,
+    users: u32,
+    slots: Option<u32>,
+    counts: &Counts,
+    round: &[&FineHistogram],
+) -> Option<Little> {
+    let Mode::Closed { think_time_ns, .. } = job.mode else {
         return None;
     };
+    let by_count = job.operations.or(job.operations_per_user).is_some();
     // Failures, reconnects and good-byes take time that no distribution holds.
-    let steady = all.counts.errors == 0 && all.counts.connects == 0 && !plan.ends_by_count();
-    if about.one_shot || !steady {
+    if counts.errors > 0 || counts.connects > 0 || by_count {
         return None;
     }
+    let means: Option<f64> = round.iter().map(|each| each.mean_ns()).sum();
     Some(Little {
-        users: f64::from(users) * f64::from(about.slots),
-        round_ns: all.service.mean_ns()? + all.lateness.mean_ns()? + think_time_ns as f64,
+        users: f64::from(users) * f64::from(slots?),
+        round_ns: means? + think_time_ns as f64,
     })
 }
 

@@ -94,6 +94,28 @@ pub fn include(verdict: &mut Verdict, parts: &BTreeMap<String, LoadResult>) {
     verdict.state = worst(&verdict.warnings);
 }
 
+/// Adds the warnings of each generator, by its number, to the verdict on all of them.
+///
+/// That one has few samples is no fault of it: what there was to send was divided.
+pub fn include_generators<'a>(
+    verdict: &mut Verdict,
+    generators: impl Iterator<Item = (u32, &'a LoadResult)>,
+) {
+    for (number, result) in generators {
+        let divided = |warning: &&Warning| match warning.kind {
+            WarningKind::TooFewSamples { ok, .. } => ok > 0 || result.counts.intended == 0,
+            _ => false,
+        };
+        let warnings = result.verdict.warnings.iter();
+        let own = warnings.filter(|warning| !divided(warning));
+        verdict.warnings.extend(own.map(|warning| Warning {
+            generator: Some(number),
+            ..warning.clone()
+        }));
+    }
+    verdict.state = worst(&verdict.warnings);
+}
+
 /// What the rules look at in a stream.
 #[derive(Debug, Clone, Default)]
 pub struct StreamEvidence {
@@ -151,6 +173,7 @@ fn suspect(kind: WarningKind) -> Warning {
     Warning {
         state: VerdictState::Suspect,
         part: None,
+        generator: None,
         kind,
     }
 }

@@ -50,7 +50,7 @@ impl Pace {
                     arrival,
                     rate_per_s,
                     share.worker,
-                    plan.job.threads,
+                    plan.workers(),
                     plan.job.seed,
                 ),
                 start_ns: NEVER,

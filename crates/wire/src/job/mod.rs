@@ -78,6 +78,20 @@ pub struct LoadJob {
     /// together; as soon as every connection has been tried otherwise.
     #[serde(default)]
     pub start_at_monotonic_ns: Option<u64>,
+    /// Which of several generators this is, each of which is given the whole job with its `threads`
+    /// and drives its share of it; `null` where one drives all of it.
+    #[serde(default)]
+    pub generator: Option<GeneratorNumber>,
+}
+
+/// One of the generators that drive a job together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GeneratorNumber {
+    /// From 1.
+    pub number: u32,
+    /// How many there are.
+    pub of: u32,
 }
 
 impl LoadJob {
@@ -106,6 +120,7 @@ impl LoadJob {
             reset_on_close: false,
             log_file: None,
             start_at_monotonic_ns: None,
+            generator: None,
         }
     }
 }

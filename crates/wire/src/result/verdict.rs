@@ -35,6 +35,9 @@ pub struct Warning {
     pub state: VerdictState,
     /// The part of a mix that it concerns; `null`: the whole run.
     pub part: Option<String>,
+    /// The generator of several that it concerns, from 1; none: all of them together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<u32>,
     /// What happened, with its figures.
     #[serde(flatten)]
     pub kind: WarningKind,
@@ -159,6 +162,9 @@ impl WarningKind {
 /// For the terminal; programs read the figures.
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(number) = self.generator {
+            write!(f, "generator {number}: ")?;
+        }
         if let Some(part) = &self.part {
             write!(f, "{part}: ")?;
         }
@@ -278,6 +284,7 @@ mod tests {
         let warning = Warning {
             state: VerdictState::Suspect,
             part: None,
+            generator: None,
             kind: WarningKind::ConnectionsMissing {
                 asked: 64,
                 achieved: 63,

@@ -121,6 +121,6 @@ def _space(host: Host, folder: Path) -> Check:
 
 
 def machines_of(study: Study) -> set[str]:
-    """Those that carry a system, and the one that drives the load."""
+    """Those that carry a system, and those that drive the load."""
     hosts = {system.host_machine for system in study.systems.values()}
-    return hosts | {study.generator.host}
+    return hosts.union(study.generator.hosts)

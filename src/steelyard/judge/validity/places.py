@@ -39,10 +39,10 @@ def machine_name(system: SystemSpec | None) -> str:
 
 
 def beside_the_load(study: StudyDesign) -> tuple[str, ...]:
-    """Systems on the machine that the load comes from; all where an instance sends it."""
-    by_machine = study.generator.host
+    """Systems on a machine that the load comes from; all where an instance sends it."""
+    generator = study.generator
     return tuple(
         name
         for name, system in study.systems.items()
-        if by_machine.startswith("instance ") or machine_name(system) == by_machine
+        if generator.instance is not None or machine_name(system) in generator.hosts
     )

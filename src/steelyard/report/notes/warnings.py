@@ -16,12 +16,16 @@ _K = WarningKind
 @writes(WarningNote)
 def warning_text(note: WarningNote) -> str:
     """What happened, with its figures; the bare kind where a record does not have them."""
-    figures = {name: value for name, value in note.figures.items() if name != "part"}
+    of = ("part",) if note.kind == _K.GENERATORS_APART else ("part", "generator")
+    figures = {name: value for name, value in note.figures.items() if name not in of}
     try:
         text = TEXTS[note.kind](figures)
     except KeyError:
         text = kind_text(note.kind)
-    return f"{note.figures['part']}: {text}" if "part" in note.figures else text
+    if "part" in note.figures:
+        text = f"{note.figures['part']}: {text}"
+    named = "generator" in of and "generator" in note.figures
+    return f"generator {note.figures['generator']}: {text}" if named else text
 
 
 _NAMES = {
@@ -81,6 +85,15 @@ def _clock_step(figures: Figures) -> str:
     return f"the wall clock was stepped or slewed by {step_ms:.1f} ms during the trial"
 
 
+def _generators_apart(figures: Figures) -> str:
+    apart_ns, window_ns = float(figures["apart_ns"]), float(figures["window_ns"])
+    return (
+        f"the windows of the generators may lie {apart_ns / 1e6:.2g} ms apart, "
+        f"{apart_ns / window_ns:.1%} of their length: the clock of generator "
+        f"{figures['generator']} ({figures['machine']}) is the least known"
+    )
+
+
 def _delayed_ack(figures: Figures) -> str:
     first_ms = float(figures["first_byte_ns"]) / 1e6
     return (
@@ -124,6 +137,7 @@ TEXTS: Mapping[WarningKind, Callable[[Figures], str]] = {
     _K.GENERATOR_NEAR_CAPACITY: (
         "the trial reached {capacity_ratio:.0%} of the generator's capacity".format_map
     ),
+    _K.GENERATORS_APART: _generators_apart,
     _K.GENERATOR_BOUND: (
         "a worker of the generator used {busiest_worker_ratio:.0%} of its core".format_map
     ),

@@ -17,6 +17,7 @@ from steelyard.study.file.kinds import (
     Emptiable,
     Levels,
     LimitWritten,
+    Machines,
     OpenPart,
     Part,
     PositiveCount,
@@ -114,10 +115,10 @@ class LoadPart(Part):
 class GeneratorPart(Part):
     """Where the load comes from."""
 
-    host: str | None = None
-    """`local`, or an address such as `ssh://loader`."""
+    host: Machines | None = None
+    """`local`, or an address such as `ssh://loader`; several in a list drive the load together."""
     threads: PositiveCount | None = None
-    """Threads of the generator."""
+    """Threads of each generator."""
     calibrate: bool | None = None
     """Measure before the trials what the generator can do at most."""
 

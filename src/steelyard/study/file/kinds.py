@@ -205,6 +205,19 @@ Levels = Annotated[
     ),
 ]
 Words = Annotated[list[Word], BeforeValidator(_listed)]
+Machines = Annotated[
+    list[Word],
+    BeforeValidator(_listed),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            ],
+            "examples": ["local", "ssh://loader", ["ssh://one", "ssh://two"]],
+        }
+    ),
+]
 
 
 def _null_as_empty(value: object) -> object:

@@ -79,8 +79,8 @@ def _check_load(workloads: Mapping[str, WorkloadSpec], complaints: Complaints) -
 
 
 def _check_place(file: StudyFile, complaints: Complaints) -> None:
-    host = None if file.generator is None else file.generator.host
-    if host is not None and host.startswith("instance"):
+    hosts = [] if file.generator is None else file.generator.host or []
+    for host in (host for host in hosts if host.startswith("instance")):
         hint = "take it out, or let the load come from a machine"
         message = f"a probe cannot come from `{host}`"
         complaints.add(("latency_probe",), message, hint, at_key=True)

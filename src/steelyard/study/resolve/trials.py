@@ -100,18 +100,40 @@ def resolve_generator(
     file: StudyFile, systems: Mapping[str, SystemSpec], factors: Factors, complaints: Complaints
 ) -> GeneratorSpec:
     """Where the load comes from."""
-    host = "local" if file.generator is None else file.generator.host or "local"
+    written = given(file.generator)
+    if file.generator is None or file.generator.host is None:
+        return GeneratorSpec.model_validate(written)
+    hosts = file.generator.host
+    if not hosts:
+        hint = "write `local`, or take it out"
+        complaints.add(("generator", "host"), "it names no machine", hint)
+        return GeneratorSpec()
+    for i, host in enumerate(hosts):
+        where: Where = ("generator", "host", i) if len(hosts) > 1 else ("generator", "host")
+        if len(hosts) == 1 or not host.startswith("instance "):
+            _check_generator(host, where, systems, factors, complaints)
+        else:
+            hint = "write machines, such as `[ssh://one, ssh://two]`, or this instance alone"
+            complaints.add(where, f"`{host}` cannot share a load with other generators", hint)
+    return GeneratorSpec.model_validate(written | {"host": hosts[0], "further": tuple(hosts[1:])})
+
+
+def _check_generator(
+    host: str,
+    where: Where,
+    systems: Mapping[str, SystemSpec],
+    factors: Factors,
+    complaints: Complaints,
+) -> None:
     match = _GENERATOR.fullmatch(host)
-    where: Where = ("generator", "host")
     if match is None:
         hint = "write `local`, an address such as `ssh://loader`, or `instance 2`"
         complaints.add(where, f"`{host}` cannot be a generator", hint)
-        return GeneratorSpec()
+        return
     for system in systems.values():
         if match[1] and fewest_instances(system, factors) < int(match[1]):
             hint = f"write `instances: {match[1]}`, and no level of a factor below it"
             complaints.add(where, f"`{system.name}` has no instance {match[1]}", hint)
-    return GeneratorSpec.model_validate(given(file.generator))
 
 
 def resolve_caches(file: StudyFile, complaints: Complaints) -> CachesSpec:

@@ -140,6 +140,18 @@ class Attempt:
             session.pool.network,
         )
 
+    def generators(self, instance: Instance) -> list[Host]:
+        """Where the load on an instance comes from; several machines may drive it together."""
+        session = self.session
+        first = self.generator(instance)
+        return [
+            first,
+            *(
+                session.machines.generator(instance.number, address, session.pool.network, place)
+                for place, address in enumerate(session.study.generator.further, start=2)
+            ),
+        ]
+
     def span_ns(self) -> tuple[int, int]:
         """From the first start of a measured window to the last end, by the controller's clock."""
         windows = [each.window_ns for each in self.measured if each.window_ns is not None]
@@ -150,7 +162,7 @@ class Attempt:
         session = self.session
         hosts = [self.host_machine(), *(each.host for each in self.instances)]
         if session.study.generator.instance is None:
-            hosts.append(session.machines.at(session.study.generator.host))
+            hosts += map(session.machines.at, session.study.generator.hosts)
         return list({host.boot_id or host.name: host for host in reversed(hosts)}.values())
 
     def seed(self, instance: Instance) -> int:
@@ -210,6 +222,8 @@ class Attempt:
             suffix = "" if instance.number == 1 else f"-{instance.number}"
             if instance.load is not None:
                 documents[f"load{suffix}.json"] = _document(instance.load.document)
+            for number, answer in enumerate(instance.generator_loads, start=1):
+                documents[f"generator-{number}{suffix}.json"] = _document(answer.document)
             if instance.probe is not None:
                 documents[f"probe{suffix}.json"] = _document(instance.probe.document)
             if instance.search:

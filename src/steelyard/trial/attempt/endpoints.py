@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo.actions.files import RemoveTree
-from steelyard.hosts.undo.log import INSIDE
 from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.instance import Instance
 from steelyard.workloads.operations.model import Server
@@ -14,15 +13,19 @@ from steelyard.workloads.operations.model import Server
 _FOR_ITS_OWNER = 0o600
 
 
-def server_for(attempt: Attempt, instance: Instance, generator: Host) -> Server:
-    """Where the load goes; the file that this needs lies where the generator is."""
+def server_for(attempt: Attempt, instance: Instance, generator: Host, number: int = 1) -> Server:
+    """Where the load goes; the file that this needs lies where the generator is.
+
+    ``number`` is that of the generator among several.
+    """
     server, session = instance.server(), attempt.session
     same_files = generator.boot_id == instance.host.boot_id and not instance.throwaway
     if server.authority is None or same_files:
         return server
     content = instance.host.read_file(server.authority)
-    folder = session.folder_on(generator, f"authority-{instance.number}")
-    machine = generator.name if generator.name.startswith(INSIDE) else session.study.generator.host
+    place = f"authority-{instance.number}" + ("" if number == 1 else f"-{number}")
+    folder = session.folder_on(generator, place)
+    machine = session.machines.address_of(generator)
     instance.undos.append((generator, session.undo.plan(machine, RemoveTree(folder))))
     generator.make_directory(folder)
     path = f"{folder}/authority.pem"

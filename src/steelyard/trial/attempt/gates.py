@@ -103,9 +103,10 @@ def generator_warnings(load: LoadResult) -> list[TrialWarning]:
 
 
 def generator_figures(warning: LoadWarning) -> Figures:
-    """Its figures, and the part of a mix that it concerns."""
-    part: Figures = {} if warning.part is None else {"part": warning.part}
-    return {**part, **warning.figures}
+    """Its figures, and the part of a mix and the generator of several that it concerns."""
+    of: Figures = {} if warning.part is None else {"part": warning.part}
+    of |= {} if warning.generator is None else {"generator": warning.generator}
+    return {**of, **warning.figures}
 
 
 def connection_warnings(load: LoadResult) -> list[TrialWarning]:

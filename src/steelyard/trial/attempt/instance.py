@@ -14,6 +14,7 @@ from steelyard.records.schema import (
     ClockRecord,
     CostRecord,
     Distribution,
+    GeneratorRecord,
     InstanceRecord,
     Measured,
     PlacementRecord,
@@ -64,6 +65,9 @@ class Instance:
     clocks: list[ClockOffset] = field(default_factory=list)
     walls: list[Clock] = field(default_factory=list)
     load: LoadAnswer | None = None
+    generator_loads: tuple[LoadAnswer, ...] = ()
+    """What each of several generators said of its share of the load, in their order."""
+    generators: tuple[GeneratorRecord, ...] = ()
     background_load: LoadAnswer | None = None
     """What a background load did until it was ended; no response comes of it."""
     tool: ReadyTool | None = None
@@ -183,6 +187,7 @@ class Instance:
             caches=self.caches,
             costs=self.costs,
             placements=self.placements,
+            generators=self.generators,
             distributions=dict(self.distributions),
             responses=dict(self.responses),
         )

@@ -155,7 +155,5 @@ def _still_there(attempt: Attempt, host: Host) -> Host | None:
         return host
     if host.name.startswith(INSIDE):
         return None
-    of_load = host.name.startswith("generator ")
-    return attempt.session.machines.at(
-        attempt.session.study.generator.host if of_load else host.name
-    )
+    machines = attempt.session.machines
+    return machines.at(machines.address_of(host))

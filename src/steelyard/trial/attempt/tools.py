@@ -42,7 +42,7 @@ def _ground(attempt: Attempt, instance: Instance) -> ToolContext:
     entry, study = workload_of(instance.workload), attempt.session.study
     on_system = entry.on == "system"
     host = instance.host if on_system else attempt.generator(instance)
-    machine = _machine(attempt, host)
+    machine = attempt.session.machines.address_of(host)
 
     def plan(inverse: Command) -> None:
         instance.undos.append((host, attempt.session.undo.plan(machine, inverse)))
@@ -86,12 +86,6 @@ def _mount(instance: Instance) -> str:
 
 def _plain(duration_s: float) -> Value:
     return int(duration_s) if duration_s == int(duration_s) else duration_s
-
-
-def _machine(attempt: Attempt, host: Host) -> str:
-    """The name by which a machine is found again by ``restore``."""
-    of_load = host.name.startswith("generator ")
-    return attempt.session.study.generator.host if of_load else host.name
 
 
 def _folder(attempt: Attempt, instance: Instance, host: Host, machine: str) -> str:

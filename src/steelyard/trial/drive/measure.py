@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from steelyard.engine.agent import AgentRefusal
@@ -20,6 +21,7 @@ from steelyard.trial.attempt.endpoints import server_for
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.drive.background import EndlessLoad, background_cell, repeated, without_end
 from steelyard.trial.drive.drivers import Drive, LoadDrive, RunDrive
+from steelyard.trial.drive.generators import Generator, SharedLoadDrive, width_of
 from steelyard.trial.drive.latency_probe import ProbeDrive
 from steelyard.trial.drive.sampling import Watch, start_sampling, stop_sampling
 from steelyard.trial.drive.search_driver import SearchDrive
@@ -83,6 +85,8 @@ def drive_of(attempt: Attempt, instance: Instance) -> Drive:
         clock = clock_of(attempt, tool.host)
         own = study.clock == "system"
         return RunDrive(instance, clock, tool, study.trials.command_s, own_clock=own)
+    if attempt.session.study.generator.further and not background:
+        return _shared(attempt, instance)
     generator = attempt.generator(instance)
     if background:
         return _endless(attempt, instance, generator)
@@ -93,6 +97,24 @@ def drive_of(attempt: Attempt, instance: Instance) -> Drive:
         return SearchDrive(instance, generator, clock, cell.study, cell, server, seed)
     job = load_job(study, cell, server, seed)
     return LoadDrive(instance, generator, clock, job, longest_run_s(study, cell.workload))
+
+
+def _shared(attempt: Attempt, instance: Instance) -> SharedLoadDrive:
+    """A load of several generators: of as many as there are users or connections to share."""
+    study, cell = attempt.session.study, replace(attempt.cell, workload=instance.workload)
+    seed, generators = attempt.seed(instance), []
+    named = zip(attempt.generators(instance), study.generator.hosts, strict=True)
+    for number, (host, machine) in enumerate(named, start=1):
+        server = server_for(attempt, instance, host, number)
+        job = load_job(study, cell, server, seed)
+        generators.append(Generator(number, machine, host, clock_of(attempt, host), job))
+    return SharedLoadDrive(
+        instance,
+        generators[: width_of(generators[0].job)],
+        attempt.session.local(),
+        partial(clock_of, attempt),
+        longest_run_s(study, cell.workload),
+    )
 
 
 def _endless(attempt: Attempt, instance: Instance, generator: Host) -> Drive:
@@ -145,7 +167,8 @@ def _give_longer(attempt: Attempt, failure: BaseException) -> None:
 
 def _begin(drives: list[Drive], probes: list[ProbeDrive], ahead_s: float) -> None:
     together_ns = None
-    if len(drives) + len(probes) > 1:
+    shared = any(isinstance(drive, SharedLoadDrive) for drive in drives)
+    if len(drives) + len(probes) > 1 or shared:
         together_ns = time.monotonic_ns() + round(ahead_s * 1e9)
         for probe in probes:
             probe.begin(together_ns)
@@ -170,11 +193,8 @@ def _finish(attempt: Attempt, drives: list[Drive], probes: list[ProbeDrive]) -> 
 
 
 def clock_of(attempt: Attempt, host: Host) -> ClockOffset:
-    """The clock of a machine against the controller's; exactly the same on the same kernel."""
-    local = attempt.session.local()
-    if host.boot_id is not None and host.boot_id == local.boot_id:
-        return ClockOffset(offset_ns=0, uncertainty_ns=0, at_ns=time.monotonic_ns())
-    return host.clock_offset()
+    """The clock of a machine against the controller's."""
+    return attempt.session.clock_of(host)
 
 
 def _watches(attempt: Attempt) -> Iterator[Watch]:
@@ -193,10 +213,9 @@ def _watches(attempt: Attempt) -> Iterator[Watch]:
     generator = attempt.session.study.generator
     others = {"host": attempt.host_machine()}
     if generator.instance is None:
-        network = attempt.session.pool.network
-        others["generator"] = attempt.session.machines.generator(1, generator.host, network)
+        others |= _generators_by_name(attempt)
     for name, host in others.items():
-        if name in where and id(host) not in watched:
+        if name.partition(".")[0] in where and id(host) not in watched:
             watched.add(id(host))
             offset_ns = clock_of(attempt, host).offset_ns
             if host is not attempt.host_machine():
@@ -213,6 +232,16 @@ def _watches(attempt: Attempt) -> Iterator[Watch]:
                 disks={STORE: attempt.instances[0].platform.context.folder},
                 costs=_together(costs),
             )
+
+
+def _generators_by_name(attempt: Attempt) -> dict[str, Host]:
+    """The machines that drive the load, as their samples are called: each machine once."""
+    hosts: dict[str, Host] = {}
+    for number, host in enumerate(attempt.generators(attempt.instances[0]), start=1):
+        known = {each.boot_id or each.name for each in hosts.values()}
+        if (host.boot_id or host.name) not in known:
+            hosts["generator" if number == 1 else f"generator.{number}"] = host
+    return hosts
 
 
 def _together(costs: Mapping[str, Costs]) -> Costs:

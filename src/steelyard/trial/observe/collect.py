@@ -55,7 +55,7 @@ def seen_of(attempt: Attempt, instance: Instance) -> Seen:
 
 def _through_loopback(attempt: Attempt, instance: Instance) -> bool:
     """Of a load from the very machine that it goes to, without a network between."""
-    same = attempt.session.study.generator.host == attempt.cell.system.host_machine
+    same = {attempt.cell.system.host_machine} == set(attempt.session.study.generator.hosts)
     return (
         same
         and attempt.cell.system.platform == "native"

@@ -50,7 +50,7 @@ def ours_inside(attempt: Attempt, instance: Instance) -> dict[str, int]:
         return {}
     if host.boot_id == attempt.session.local().boot_id:
         return {OURS: os.getpid()}
-    generates = attempt.session.study.generator.host == attempt.cell.system.host_machine
+    generates = attempt.cell.system.host_machine in attempt.session.study.generator.hosts
     return {} if generates and not instance.carried else {OURS: host.agent_pid}
 
 
@@ -63,7 +63,7 @@ def ours_on_host_machine(attempt: Attempt, costs: Mapping[str, Costs]) -> Ours:
     machine = attempt.host_machine()
     if machine.boot_id == attempt.session.local().boot_id:
         root = os.getpid()
-    elif attempt.session.study.generator.host == attempt.cell.system.host_machine:
+    elif attempt.cell.system.host_machine in attempt.session.study.generator.hosts:
         return NOT_KNOWN
     else:
         root = machine.agent_pid

@@ -7,6 +7,9 @@ together. It is the largest of several short runs, for other work on the machine
 one; they end when the two largest agree (docs/concepts/generator-calibration.md has figures). The
 *baseline latency* is the median response time at the load that the study asks for.
 A trial that comes close to the capacity may have measured the generator.
+
+Several generators have a server each, on their own machines, and are measured together: the
+capacity is that of all, and what each had of it is its own.
 """
 
 from __future__ import annotations
@@ -14,15 +17,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import LoadResult
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
-from steelyard.hosts.host import Host, read_load
-from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.plan.model import Cell
 from steelyard.records.missing import (
     Missing,
@@ -31,8 +32,8 @@ from steelyard.records.missing import (
     Quoted,
     Reason,
 )
-from steelyard.records.schema import Calibration
-from steelyard.records.warnings import TrialWarning, WarningKind
+from steelyard.records.schema import MOST_OF_A_CAPACITY, Calibration, GeneratorRecord
+from steelyard.records.warnings import Figures, TrialWarning, WarningKind
 from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
 from steelyard.study.declared.value import defaults_of
@@ -46,14 +47,12 @@ from steelyard.study.timing import (
     calibration_window_s,
 )
 from steelyard.study.workload.settings import SharedSettings
-from steelyard.systems import services
+from steelyard.trial.attempt.outcomes import TrialFailed
 from steelyard.trial.observe.responses import throughput_of
+from steelyard.trial.session_state.calibration_bench import Bench, bench_with
 from steelyard.trial.session_state.context import SessionContext
-from steelyard.workloads.load import load_job, longest_run_s
-from steelyard.workloads.operations.model import Server
 
 NEAR_CAPACITY = 0.8
-SINK = "calibration"
 
 
 def calibrate(session: SessionContext, cells: Iterable[Cell]) -> dict[str, Calibration]:
@@ -104,19 +103,34 @@ def sink_for(bound: BoundCell) -> ServiceSpec | None:
 
 
 def held_against(
-    calibration: Calibration | None, loads: Sequence[LoadResult]
+    calibration: Calibration | None,
+    loads: Sequence[LoadResult],
+    generators: Sequence[GeneratorRecord] = (),
 ) -> Calibration | None:
     """The calibration with the share of the capacity that a trial reached.
 
-    ``loads`` are those of all measured instances: one generator drives them together. The share is
-    not known when one of them has no throughput.
+    ``loads`` are those of all measured instances: the same generators drive them all. The share is
+    not known when one of them has no throughput. ``generators`` are those of all of them.
     """
     if calibration is None or not calibration.capacity_per_s:
         return calibration
     reached = [throughput_of(load) for load in loads]
     known = [each for each in reached if not isinstance(each, MissingKind)]
     ratio = sum(known) / calibration.capacity_per_s if len(known) == len(loads) else None
-    return calibration.model_copy(update={"ratio": ratio})
+    ratios = _ratios(calibration.shares_per_s, generators)
+    return calibration.model_copy(update={"ratio": ratio, "ratios": ratios})
+
+
+def _ratios(
+    shares_per_s: Sequence[float], generators: Sequence[GeneratorRecord]
+) -> tuple[float, ...]:
+    """What each generator reached of its own capacity, in the order of their numbers."""
+    reached = [0.0] * len(shares_per_s)
+    for each in generators:
+        if each.throughput_per_s is None or each.generator > len(shares_per_s):
+            return ()
+        reached[each.generator - 1] += each.throughput_per_s
+    return tuple(a / b for a, b in zip(reached, shares_per_s, strict=True) if b)
 
 
 def calibration_warnings(calibration: Calibration | None) -> list[TrialWarning]:
@@ -124,42 +138,23 @@ def calibration_warnings(calibration: Calibration | None) -> list[TrialWarning]:
 
     One that exceeds it shows that the calibration is wrong, and nothing about the generator.
     """
-    ratio = None if calibration is None else calibration.ratio
-    if calibration is None or ratio is None or ratio <= NEAR_CAPACITY or calibration.is_exceeded:
+    if calibration is None:
         return []
+    reached: list[tuple[Figures, float | None]] = [({}, calibration.ratio)]
+    reached += [({"generator": number}, each) for number, each in enumerate(calibration.ratios, 1)]
+    near = [
+        {"capacity_ratio": ratio, **of}
+        for of, ratio in reached
+        if ratio is not None and NEAR_CAPACITY < ratio <= MOST_OF_A_CAPACITY
+    ]
     kind = WarningKind.GENERATOR_NEAR_CAPACITY
-    return [TrialWarning(kind=kind, figures={"capacity_ratio": ratio})]
+    return [TrialWarning(kind=kind, figures=figures) for figures in near]
 
 
 def _why_not(study: Study, bound: BoundCell) -> Missing:
     if not study.generator.calibrate:
         return Reason(kind="calibration_off")
     return NoServerForWorkload(workload=bound.workload.use)
-
-
-@dataclass(frozen=True)
-class _Bench:
-    """A server of the engine's own that is ready, and who asks it."""
-
-    session: SessionContext
-    host: Host
-    server: Server
-
-    def run(self, study: Study, bound: BoundCell) -> LoadResult:
-        """One short run.
-
-        Raises:
-            AgentRefusal: the engine cannot run it.
-            SystemFailure: it is of another version.
-            TimeoutError: it did not end in its time.
-        """
-        answer = self.host.start_load(load_job(study, bound, self.server, self.session.plan.seed))
-        try:
-            with self.session.interrupt.waiting():
-                return read_load(answer.result(longest_run_s(study, bound.workload))).result
-        except (KeyboardInterrupt, TimeoutError):
-            self.host.cancel_load()
-            raise
 
 
 def _measured(session: SessionContext, bound: BoundCell, sink: ServiceSpec) -> Calibration:
@@ -171,8 +166,11 @@ def _measured(session: SessionContext, bound: BoundCell, sink: ServiceSpec) -> C
     except SystemFailure as failure:
         calibration = _failed(sink, failure.message)
     except EngineError as error:
-        session.machines.lose(session.study.generator.host)
+        for address in session.study.generator.hosts:
+            session.machines.lose(address)
         calibration = _failed(sink, error.message)
+    except TrialFailed as failed:
+        calibration = _failed(sink, failed.message)
     except TimeoutError:
         missing = Reason(kind="calibration_timed_out")
         calibration = Calibration(sink=sink.use, not_calibrated=missing)
@@ -185,37 +183,25 @@ def _failed(sink: ServiceSpec, said: str) -> Calibration:
 
 
 def _on_bench(session: SessionContext, bound: BoundCell, sink: ServiceSpec) -> Calibration:
-    host = session.machines.at(session.study.generator.host)
-    folder = session.folder_on(host, SINK)
-    pending = session.undo.plan(host.name, RemoveTree(folder))
-    host.make_directory(folder)
-    try:
-        running = services.start(host, sink, folder, SINK)
-        try:
-            server = Server(running.address, running.listeners, running.authority)
-            return _figures(_Bench(session, host, server), bound, sink)
-        finally:
-            if not host.lost:
-                services.stop(running)
-    finally:
-        if not host.lost:
-            session.undo.apply(host, pending)
+    with bench_with(session, sink) as bench:
+        return _figures(bench, bound, sink)
 
 
-def _figures(bench: _Bench, bound: BoundCell, sink: ServiceSpec) -> Calibration:
+def _figures(bench: Bench, bound: BoundCell, sink: ServiceSpec) -> Calibration:
     study = _short(bench.session.study)
     full, asked = _as_fast_as_it_goes(bound), _with_what_the_sink_has(bound)
     runs = [bench.run(study, full)]
-    while not is_enough([_known_throughput(run) for run in runs]):
+    while not is_enough([run.known_throughput for run in runs]):
         runs.append(bench.run(study, full))
-    fast = max(runs, key=_known_throughput)
-    capacity = throughput_of(fast)
+    fast = max(runs, key=lambda run: run.known_throughput)
+    capacity = throughput_of(fast.result)
     same_load = (full.load, full.workload) == (asked.load, asked.workload)
     quiet = fast if same_load else bench.run(study, asked)
-    response = quiet.latency_ns.get("response")
+    response = quiet.result.latency_ns.get("response")
     return Calibration(
         sink=sink.use,
         capacity_per_s=None if isinstance(capacity, MissingKind) else capacity,
+        shares_per_s=fast.shares_per_s,
         baseline_latency_ns=None if response is None else response.p50,
         not_calibrated=capacity if isinstance(capacity, MissingKind) else None,
     )
@@ -227,11 +213,6 @@ def is_enough(throughputs: Sequence[float]) -> bool:
         return len(throughputs) >= MOST_CAPACITY_RUNS
     second, largest = sorted(throughputs)[-2:]
     return second >= largest * (1 - CAPACITY_AGREES_WITHIN)
-
-
-def _known_throughput(load: LoadResult) -> float:
-    found = throughput_of(load)
-    return 0.0 if isinstance(found, MissingKind) else found
 
 
 def _short(study: Study) -> Study:

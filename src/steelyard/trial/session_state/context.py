@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, HostError
+from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.lease import Busy, Claimant, Leases
@@ -105,6 +107,12 @@ class SessionContext:
             self._scratch = self.undo.plan(LOCAL, RemoveTree(self.scratch))
         return self.machines.local()
 
+    def clock_of(self, host: Host) -> ClockOffset:
+        """The clock of a machine against the controller's; exactly the same on the same kernel."""
+        if host.boot_id is not None and host.boot_id == self.local().boot_id:
+            return ClockOffset(offset_ns=0, uncertainty_ns=0, at_ns=time.monotonic_ns())
+        return host.clock_offset()
+
     def undo_earlier(self) -> list[PendingUndo]:
         """Undoes what earlier sessions left, newest first; returns what that was.
 
@@ -127,7 +135,7 @@ class SessionContext:
             HostError: another session measures on one.
             KeyboardInterrupt: the user asks to stop.
         """
-        for name in dict.fromkeys([*self._systems_at(), self.study.generator.host]):
+        for name in dict.fromkeys([*self._systems_at(), *self.study.generator.hosts]):
             with self.interrupt.waiting():
                 try:
                     self.leases.hold(self.machines.at(name), waits)

@@ -31,6 +31,8 @@ class SessionMachines:
         self._undo = undo
         self._patience = patience
         self._open: dict[str, _Open] = {}
+        self._addresses: dict[str, str] = {}
+        """Of further agents, by their names."""
 
     def local(self) -> Host:
         """The controller's own machine.
@@ -48,14 +50,22 @@ class SessionMachines:
         """
         return self._kept(address, lambda: self.reach(address, self._patience))
 
-    def generator(self, number: int, address: str, network: LabNetwork | None) -> Host:
+    def generator(
+        self, number: int, address: str, network: LabNetwork | None, place: int = 1
+    ) -> Host:
         """An agent of its own for the load on one instance, inside the network it is on.
 
         The one for instance 1 of a system on the machine's own network is the machine's agent.
+        ``place`` is its number among several that drive the load together.
         """
-        if network is None and number == 1:
+        if network is None and number == place == 1:
             return self.at(address)
-        return self._further(f"generator {number}", address, network)
+        several = f"{number}" if place == 1 else f"{number}.{place}"
+        return self._further(f"generator {several}", address, network)
+
+    def address_of(self, host: Host) -> str:
+        """Where a machine is found again: for an agent of the load, the address of its machine."""
+        return self._addresses.get(host.name, host.name)
 
     def prober(self, number: int, address: str, network: LabNetwork | None) -> Host:
         """An agent of its own for the probe of one instance, where its load comes from."""
@@ -64,6 +74,7 @@ class SessionMachines:
     def _further(self, what: str, address: str, network: LabNetwork | None) -> Host:
         place = "" if network is None else " in the lab network"
         name = f"{what} at {address}{place}"
+        self._addresses[name] = address
         return self._kept(name, lambda: _within(name, self.at(address), network))
 
     def lose(self, name: str = LOCAL) -> None:

@@ -41,7 +41,7 @@ def calibrate_anew(
     """
     last = records[-1].visit if records else 0
     disproved = [
-        record.calibration.model_copy(update={"ratio": None})
+        record.calibration.model_copy(update={"ratio": None, "ratios": ()})
         for record in takewhile(lambda each: each.visit == last, reversed(records))
         if record.calibration and record.calibration.is_exceeded
     ]
