@@ -93,6 +93,9 @@ WHY_NOT: dict[str, str] = {
     "of 2 % is half of the noise, and either side alone has 2.5 %; what to conclude: " + _DECISION,
     "G3": "the judge knows neither the variance nor that both arms have the same, and makes two "
     "tests; what was tried: " + _DECISION,
+    "G28": "trials of the busy recordings spread by 50 to 90 % (14 to 23 processes that wanted to "
+    "run on two processors), so that 1,000 of them do not show 10 % in nine of ten gates; live "
+    "gates had 30 s instead of 15 minutes, beside much else",
     "G6": "all banks are of virtual machines of one type, and two have fewer than 3,000 trials",
 }
 """What is known of the reasons, said while a goal is not reached."""
