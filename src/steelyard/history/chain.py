@@ -140,8 +140,9 @@ class GrowingChain:
         before, after = (_release(run, name) for name in (point.baseline, point.other))
         if not self.releases:
             self.releases.append(before)
-            self.names.append(_name(before) or f"{point.baseline} of {run.run}")
-        link = self._again(before, after) or self._begun(run, before, after)
+            known = _name(before) if _told_apart(before, after) else ""
+            self.names.append(known or f"{point.baseline} of {run.run}")
+        link = self._again(before, after) or self._begun(run, point, before, after)
         was = link.standing if link.points else None
         link.runs.append(run.run)
         link.points.append(point)
@@ -163,7 +164,9 @@ class GrowingChain:
         pairs = ((self.releases[each.against], self.releases[each.at], each) for each in asked)
         return next((link for old, new, link in pairs if (old, new) == (before, after)), None)
 
-    def _begun(self, run: RunPoint, before: Release, after: Release) -> _Open:
+    def _begun(
+        self, run: RunPoint, point: ComparisonPoint, before: Release, after: Release
+    ) -> _Open:
         """A link or an anchor; the one before it is answered now, for the level of this one."""
         self._answer()
         newest, told_apart = len(self.releases) - 1, _told_apart(before, after)
@@ -173,7 +176,8 @@ class GrowingChain:
             self._refuse_gap(run, before, newest)
             verified = told_apart and before == self.releases[newest]
             self.releases.append(after)
-            self.names.append((_name(after) if told_apart else "") or f"that of {run.run}")
+            known = _name(after) if told_apart else ""
+            self.names.append(known or f"{point.other} of {run.run}")
             begun = _Open(LinkKind.LINK, newest, newest + 1, verified, self.rate.level)
         self.links.append(begun)
         return begun
