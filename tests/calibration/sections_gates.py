@@ -112,7 +112,7 @@ def _live(live: Sequence[LiveGate]) -> Iterator[str]:
     yield ""
     yield "Live: `steelyard gate --budget 30s`, windows of 300 ms, beside a process that keeps a"
     yield "processor busy and rests, 0.2 to 8 s each (`python -m tests.calibration.live_gates`)."
-    yield "*Slower*: waits 11 ms before each reply, its base 10 ms. All that were ever run."
+    yield "*Slower*: waits 11 ms before each reply, its base 10 ms. All that ended."
     yield ""
     yield "| made | machine | load average | kind | exit code | verdict | visits | ratio | s |"
     yield "|---|---|---:|---|---:|---|---:|---:|---:|"
