@@ -23,6 +23,9 @@ class WarningKind(StrEnum):
     STEAL = "steal"
     GUEST_STEAL = "guest_steal"
     FOREIGN_CPU = "foreign_cpu"
+    FOREIGN_DISK = "foreign_disk"
+    FOREIGN_PAGING = "foreign_paging"
+    RETRANSMITS = "retransmits"
     SWAPPED = "swapped"
     OUT_OF_MEMORY = "out_of_memory"
     THROTTLED = "throttled"
@@ -78,6 +81,9 @@ class Resource(StrEnum):
     GENERATOR = "generator"
     DISK_BUSY_TIME = "disk_busy_time"
     MACHINE_CPU = "machine_cpu"
+    CPU_LIMIT = "cpu_limit"
+    HOST_CPU = "host_cpu"
+    MEMORY = "memory"
     ONE_CORE_OF_SERVICE = "one_core_of_service"
 
 

@@ -14,7 +14,7 @@ from steelyard.judge.kinds.verdict_notes import GeneratorSaturated, Interference
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import TrialRecord
-from steelyard.records.warnings import TrialWarning, WarningKind
+from steelyard.records.warnings import Figures, TrialWarning, WarningKind
 from steelyard.study.model import Study
 
 
@@ -49,6 +49,9 @@ def of_durable(trial: PlannedTrial) -> bool:
     [
         WarningKind.STEAL,
         WarningKind.FOREIGN_CPU,
+        WarningKind.FOREIGN_DISK,
+        WarningKind.FOREIGN_PAGING,
+        WarningKind.RETRANSMITS,
         WarningKind.THROTTLED,
         WarningKind.CLOCK_STEP,
     ],
@@ -62,6 +65,58 @@ def test_disturbances_of_one_arm_only_withhold_the_verdict(kind: WarningKind) ->
 
 def test_disturbances_of_both_arms_alike_withhold_nothing() -> None:
     verdict = judged_with_warnings(a_study(), noisy(0.8), WarningKind.STEAL, lambda _: True)
+    assert verdict.word is VerdictWord.SLOWER
+
+
+def test_disturbances_of_one_arm_are_named_where_nothing_is_decided() -> None:
+    kind, wide = WarningKind.FOREIGN_CPU, noisy(1.0, noise=0.3)
+    verdict = judged_with_warnings(a_study(), wide, kind, of_durable)
+    assert verdict.word is VerdictWord.UNDECIDED
+    assert verdict.withheld is None
+    assert [note.cause for note in verdict.notes if isinstance(note, InterferenceUnequal)] == [kind]
+
+
+def judged_on_a_busy_machine(
+    taken: dict[str, float], waited: dict[str, float], study: Study | None = None
+) -> VerdictFinding:
+    """Every trial has the warning; shares of processors taken by others, and cores waited for."""
+    plan = make_plan(a_study() if study is None else study, 3)
+    value, records = noisy(0.8), []
+    for trial in (trial for visit in plan.visits for trial in visit.trials):
+        system, jitter = trial.cell.system, 0.01 * (trial.visit % 5)
+        figures: Figures = {
+            "machine": "system",
+            "cpu_ratio": taken[system] + jitter,
+            "waited_cores": waited[system] + jitter,
+        }
+        warning = TrialWarning(kind=WarningKind.FOREIGN_CPU, figures=figures)
+        record = a_record(trial, value(trial))
+        records.append(record.model_copy(update={"warnings": (warning,)}))
+    return overall(judge_study(study or a_study(), plan, records, run="r"))
+
+
+MORE = {"fast": 0.3, "durable": 0.6}
+ALIKE = {"fast": 0.3, "durable": 0.32}
+
+
+def test_on_a_machine_that_is_never_idle_more_of_it_for_others_withholds_the_verdict() -> None:
+    verdict = judged_on_a_busy_machine(taken=MORE, waited=MORE)
+    assert verdict.word is VerdictWord.UNDECIDED
+    assert isinstance(verdict.withheld, InterferenceUnequal)
+    assert verdict.withheld.cause == WarningKind.FOREIGN_CPU
+    assert verdict.withheld.above_ratio == pytest.approx(0.45, abs=0.2)
+    assert judged_on_a_busy_machine(taken=ALIKE, waited=MORE).word is VerdictWord.SLOWER
+
+
+def test_a_system_that_leaves_processors_to_others_is_not_disturbed_by_them() -> None:
+    left = {"fast": 0.6, "durable": 0.3}
+    assert judged_on_a_busy_machine(taken=MORE, waited=left).word is VerdictWord.SLOWER
+
+
+def test_what_the_study_accepts_withholds_nothing() -> None:
+    reason = {"accepted_differences": {"retransmits": "congestion control is what is compared"}}
+    study = a_study().model_copy(update=reason)
+    verdict = judged_with_warnings(study, noisy(0.8), WarningKind.RETRANSMITS, of_durable)
     assert verdict.word is VerdictWord.SLOWER
 
 

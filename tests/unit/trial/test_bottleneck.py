@@ -56,5 +56,36 @@ def test_a_service_on_one_whole_core_is_limited_by_it_and_one_on_more_is_not(see
     assert bottleneck_of(replace(seen(columns(service=1.4)), processors=2)) is None
 
 
+def test_memory_that_was_waited_for_comes_before_what_that_makes_busy(seen: Make) -> None:
+    waiting = {"psi.memory.some_ns": [0, round(0.4 * SECOND)]}
+    assert found(seen(columns(disk=1.0, idle=0.1) | waiting)) == (Resource.MEMORY, 0.4)
+
+
+def below(seen: Make, **of_host: list[int]) -> Seen:
+    """Inside nothing is used up; on the host these counters are seen."""
+    named = {name.replace("__", "."): values for name, values in of_host.items()}
+    return replace(seen(columns()), host=seen(named).window)
+
+
+def test_a_control_group_that_was_held_back_is_limited_by_its_cpus(seen: Make) -> None:
+    held = below(seen, cgroup__instance__throttled_ns=[0, round(0.6 * SECOND)])
+    assert found(held) == (Resource.CPU_LIMIT, 0.6)
+    often = below(seen, cgroup__instance__throttled_ns=[0, 3 * SECOND])
+    assert found(often) == (Resource.CPU_LIMIT, 1.0)
+    hardly = below(seen, cgroup__instance__throttled_ns=[0, round(0.05 * SECOND)])
+    assert bottleneck_of(replace(hardly, processors=2)) is None
+
+
+def test_a_guest_that_is_held_back_from_outside_is_limited_by_its_host(seen: Make) -> None:
+    held = below(seen, cgroup__instance__throttled_ns=[0, round(0.6 * SECOND)])
+    assert found(replace(held, own_kernel=True)) == (Resource.HOST_CPU, 0.6)
+    waiting = below(
+        seen,
+        threads__instance__vcpu__run_delay_ns=[0, SECOND],
+        threads__instance__vcpu__threads=[2, 2],
+    )
+    assert found(replace(waiting, own_kernel=True)) == (Resource.HOST_CPU, 0.5)
+
+
 def test_without_samples_no_bottleneck_is_named(seen: Make) -> None:
     assert bottleneck_of(seen()) is None

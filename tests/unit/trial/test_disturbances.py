@@ -100,6 +100,59 @@ def test_where_our_own_share_is_not_known_other_processes_are_not_accused(
     assert kinds(columns) == []
 
 
+def disk(ours_mb: float, others_mb: float, kind: str = "write") -> dict[str, list[int | None]]:
+    """Bytes of two seconds."""
+    moved = {
+        f"disk.store.{kind}_bytes": ours_mb + others_mb,
+        f"process.{OURS}.{kind}_bytes": ours_mb,
+    }
+    none = "read" if kind == "write" else "write"
+    still = {f"disk.store.{none}_bytes": 0.0, f"process.{OURS}.{none}_bytes": 0.0}
+    return {name: [0, 0, round(mb * 1e6)] for name, mb in (moved | still).items()}
+
+
+def test_a_disk_that_others_use_is_named_and_the_journal_of_our_own_files_is_not(
+    kinds: Callable[..., list[str]],
+) -> None:
+    assert kinds(counters() | disk(ours_mb=1, others_mb=60)) == ["foreign_disk"]
+    assert kinds(counters() | disk(ours_mb=0, others_mb=30, kind="read")) == ["foreign_disk"]
+    assert kinds(counters() | disk(ours_mb=60, others_mb=500)) == []
+    assert kinds(counters() | disk(ours_mb=0, others_mb=10)) == []
+
+
+def test_pages_that_others_read_back_are_named_and_ours_are_not(
+    kinds: Callable[..., list[str]], seen: Callable[..., Seen]
+) -> None:
+    of_all: dict[str, list[int | None]] = {"memory.major_faults": [0, 0, 900]}
+    ours: dict[str, list[int | None]] = {f"process.{OURS}.major_faults": [0, 0, 880]}
+    assert kinds(counters() | of_all | ours) == []
+    assert kinds(counters() | of_all) == []
+    others = counters() | of_all | {f"process.{OURS}.major_faults": [0, 0, 3]}
+    assert kinds(others) == ["foreign_paging"]
+    beside = sample_warnings("host", seen(others).window, apart=("cgroup.instance",))
+    assert [each.kind for each in beside] == []
+
+
+def test_packets_that_are_lost_are_named_from_ten_on(kinds: Callable[..., list[str]]) -> None:
+    def network(again: int, opening: int, sent: int) -> dict[str, list[int | None]]:
+        columns = {"tcp.retransmits": again, "tcp.syn_retransmits": opening}
+        return counters() | {
+            name: [0, 0, value] for name, value in (columns | {"net.lo.tx_packets": sent}).items()
+        }
+
+    assert kinds(network(again=30, opening=0, sent=10_000)) == ["retransmits"]
+    assert kinds(network(again=30, opening=25, sent=10_000)) == []
+    assert kinds(network(again=30, opening=0, sent=100_000)) == []
+    assert kinds(network(again=4, opening=0, sent=100)) == []
+
+
+def test_beside_others_it_is_said_how_long_ours_waited(seen: Callable[..., Seen]) -> None:
+    columns = counters(ours_ms=1000, user=3000)
+    columns[f"process.{OURS}.run_delay_ns"] = [0, 0, 1_000_000_000]
+    (found,) = sample_warnings("system", seen(columns).window)
+    assert found.figures["waited_cores"] == 0.5
+
+
 def test_memory_read_back_from_swap_is_named(kinds: Callable[..., list[str]]) -> None:
     assert kinds(counters() | {"memory.swap_in_pages": [7, 7, 9]}) == ["swapped"]
 

@@ -12,7 +12,7 @@ from functools import partial
 from steelyard.inference.sequential import Memory, VerdictWord
 from steelyard.judge.comparisons.comparison import Judged, judge
 from steelyard.judge.comparisons.families import Comparison, Family
-from steelyard.judge.kinds.verdict_notes import AaControlDiffers
+from steelyard.judge.kinds.verdict_notes import CAUSES, AaControlDiffers
 from steelyard.judge.visits.pairs import Pair
 from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import EFFORT, Effort
@@ -34,6 +34,7 @@ def readings_of(
         paths=effort.paths,
         reference_kernel=study.trials.reference_kernel_s is not None,
         control=None if study.trials.aa_control is None else partial(_control_differs, study),
+        accepted=frozenset(study.accepted_differences) & frozenset(CAUSES),
     )
 
 

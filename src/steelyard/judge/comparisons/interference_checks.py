@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from steelyard.inference.robust import Mask
 from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.welch import contrast
 from steelyard.judge.kinds.verdict_notes import (
+    CAUSES,
     GeneratorSaturated,
     Interference,
     InterferenceExplains,
@@ -21,11 +23,17 @@ from steelyard.judge.visits.pairs import Pair
 from steelyard.judge.visits.series import Series, Visits
 from steelyard.records.warnings import WarningKind
 
-CAUSES: tuple[Interference, ...] = get_args(Interference)
 _LEVEL = 0.01
 _LEVEL_OF_A_LOOK = 0.002
 """Of what is asked again after every visit until it holds: about 1 % of a study."""
 _MOST_SATURATED = 0.5
+_SHARES: dict[Interference, str] = {
+    WarningKind.STEAL: "steal_ratio",
+    WarningKind.FOREIGN_CPU: "cpu_ratio",
+}
+"""Of which warnings say how much was taken of all processors."""
+_LEAST_GAP = 0.05
+"""Between the middles of both systems: on a busy machine shares differ a little by chance."""
 
 
 def interference_unequal(
@@ -33,11 +41,13 @@ def interference_unequal(
 ) -> InterferenceUnequal | None:
     """Interference with the visits of one system, much more often than with the other's.
 
-    Fisher's exact test at 1 % for each kind, as it is asked again after every visit.
+    Fisher's exact test at 1 % for each kind, as it is asked again after every visit; where all
+    visits have it, Mood's of how much.
     """
     visits = _visits(pair, series)
     for cause in CAUSES:
-        hit = {name: _having(cause, of, readings) for name, of in visits.items()}
+        affected = _affected(cause, visits, readings)
+        hit = {name: len(affected.visits & set(of)) for name, of in visits.items()}
         one, another = ((hit[name], len(visits[name])) for name in (pair.baseline, pair.other))
         if counts_differ(one, another, level=_LEVEL):
             return InterferenceUnequal(
@@ -48,8 +58,60 @@ def interference_unequal(
                 visits_baseline=one[1],
                 affected_other=another[0],
                 visits_other=another[1],
+                above_ratio=affected.above_ratio,
             )
     return None
+
+
+class _Affected(NamedTuple):
+    """Visits that have a warning, or that have more of it than ``above_ratio``."""
+
+    visits: frozenset[int]
+    above_ratio: float | None = None
+
+
+def _affected(cause: Interference, visits: dict[str, list[int]], readings: Visits) -> _Affected:
+    """On a machine where every visit has it, those with more of it than the middle of all."""
+    of_all = [visit for of in visits.values() for visit in of]
+    if not _more_of_one(cause, visits, readings):
+        return _Affected(frozenset(v for v in of_all if cause in readings.warnings(v)))
+    shares = {visit: readings.figure(visit, cause, _SHARES[cause]) or 0.0 for visit in of_all}
+    cut = median(shares.values())
+    return _Affected(frozenset(v for v, share in shares.items() if share > cut), cut)
+
+
+def _more_of_one(cause: Interference, visits: dict[str, list[int]], readings: Visits) -> bool:
+    """Whether in the middle more of it was in the visits of one system than of the other.
+
+    A system that leaves processors idle leaves them to others as well. So others must have taken
+    more while ours waited longer for a processor, which such a system does not.
+    """
+    shares = _middles(_SHARES.get(cause), cause, visits, readings)
+    if shares is None:
+        return False
+    less, more = sorted(shares, key=shares.__getitem__)
+    if shares[more] - shares[less] < _LEAST_GAP:
+        return False
+    if cause is not WarningKind.FOREIGN_CPU:
+        return True
+    waited = _middles("waited_cores", cause, visits, readings)
+    return waited is not None and waited[more] > waited[less]
+
+
+def _middles(
+    name: str | None, cause: Interference, visits: dict[str, list[int]], readings: Visits
+) -> dict[str, float] | None:
+    """The median of a figure over the visits of each system; ``None`` unless all have it."""
+    if name is None:
+        return None
+    middles = {}
+    for system, of in visits.items():
+        figures = [readings.figure(visit, cause, name) for visit in of]
+        known = [figure for figure in figures if figure is not None]
+        if not known or len(known) < len(figures):
+            return None
+        middles[system] = median(known)
+    return middles
 
 
 def generator_saturated(
@@ -80,8 +142,10 @@ def interference_explains(
     if ahead is None:
         return None
     known = series.defined()
+    visits = _visits(pair, known)
     for cause in CAUSES:
-        hit = np.array([cause in readings.warnings(visit) for visit in known.visits])
+        affected = _affected(cause, visits, readings).visits
+        hit = np.array([visit in affected for visit in known.visits])
         behind = known.other != ahead
         if not hit[behind].any() or hit[behind].mean() <= hit[~behind].mean():
             continue

@@ -14,6 +14,7 @@ from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons.comparison import Judged
 from steelyard.judge.comparisons.forecast import forecast
+from steelyard.judge.comparisons.interference_checks import interference_unequal
 from steelyard.judge.comparisons.notes import cap_possible, notes_on
 from steelyard.judge.comparisons.withholding import veto
 from steelyard.judge.findings import DecidingLook, VerdictFinding
@@ -116,6 +117,7 @@ def _notes(
     """What a reader has to know beside the verdict, the gravest first."""
     sign = _sign(judged)
     yield from _later(judged, readings, margin_log)
+    yield from _disturbed(judged, readings)
     yield from _depend(judged, memory)
     yield from _adjusted(judged, size, found, sign)
     yield from filter(None, [cap_possible(judged, readings)])
@@ -158,6 +160,16 @@ def _later(judged: Judged, readings: Visits, margin_log: float) -> Iterator[With
     comparison, decision = judged.comparison, judged.decision
     found = veto(comparison, judged.series, decision, readings, margin_log)
     if found is not None and not isinstance(found, EffectChanges | SpanDisagrees):
+        yield found
+
+
+def _disturbed(judged: Judged, readings: Visits) -> Iterator[Withheld]:
+    """What would withhold a verdict of the machine where nothing is decided yet."""
+    series, comparison = judged.present.series, judged.comparison
+    if judged.words or judged.withheld or series.problems or comparison.exploratory:
+        return
+    found = interference_unequal(comparison.pair, series, readings)
+    if found is not None:
         yield found
 
 

@@ -6,7 +6,7 @@ Fields that end in ``_log`` are natural logarithms in which larger is better. ``
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -18,12 +18,16 @@ from steelyard.records.warnings import WarningKind
 Interference = Literal[
     WarningKind.STEAL,
     WarningKind.FOREIGN_CPU,
+    WarningKind.FOREIGN_DISK,
+    WarningKind.FOREIGN_PAGING,
+    WarningKind.RETRANSMITS,
     WarningKind.RAID_REBUILDING,
     WarningKind.THROTTLED,
     WarningKind.CLOCK_STEP,
     WarningKind.CLOCK_DRIFT,
 ]
 """Warnings of a trial that speak of the machine. Swapping and the like may be the system's own."""
+CAUSES: tuple[Interference, ...] = get_args(Interference)
 
 
 class ValueUnusable(Note):
@@ -118,7 +122,10 @@ class CarryOverFound(Note):
 
 
 class InterferenceUnequal(Note):
-    """Interference was seen in the visits of one system much more often than of the other."""
+    """Interference was seen in the visits of one system much more often than of the other.
+
+    With ``above_ratio`` only visits in which it took a larger share of the processors count.
+    """
 
     kind: Literal["interference_unequal"] = "interference_unequal"
     cause: Interference
@@ -128,6 +135,7 @@ class InterferenceUnequal(Note):
     visits_baseline: int
     affected_other: int
     visits_other: int
+    above_ratio: float | None = None
 
 
 class InterferenceExplains(Note):

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from steelyard.judge.findings import FACT_SUBJECTS, DifferenceFinding
 from steelyard.judge.kinds.caveats import AcceptedNotFound
+from steelyard.judge.kinds.verdict_notes import CAUSES
 from steelyard.judge.validity.facts import is_declared, leads, subject_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import TrialRecord
@@ -46,7 +47,7 @@ def unused_acceptances(
     study: Study, found: Sequence[DifferenceFinding]
 ) -> Iterator[AcceptedNotFound]:
     """Differences that the study accepts and that are none: a name with a mistake, or outdated."""
-    differ = {each.fact for each in found}
+    differ = {each.fact for each in found} | {str(cause) for cause in CAUSES}
     facts = tuple(fact for fact in study.accepted_differences if fact not in differ)
     if facts:
         yield AcceptedNotFound(facts=facts)

@@ -30,7 +30,7 @@ from steelyard.judge.visits.scales import SCALES, Unusable, odds, unusable
 from steelyard.judge.visits.series import ALL_PATHS, Paths, Series
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.records.warnings import WarningKind
+from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.study.model import FIND, Level, ResponseSpec
 
 OF_TWO = ("big_stick", "pairs")
@@ -57,6 +57,7 @@ class Readings:
         paths: Paths = ALL_PATHS,
         reference_kernel: bool = False,
         control: Control | None = None,
+        accepted: frozenset[str] = frozenset(),
     ) -> None:
         self.plan = plan
         self._memory = memory or Memory()
@@ -64,6 +65,7 @@ class Readings:
         self._reference_kernel = reference_kernel
         self._kernel_parts = measured_before(records) if reference_kernel else {}
         self._control = control
+        self._accepted = accepted
         self._earlier: dict[int, Readings] = {}
         attempts: dict[tuple[int, Key], list[TrialRecord]] = defaultdict(list)
         for record in sorted(records, key=lambda r: (r.visit, r.trial, r.attempt)):
@@ -74,7 +76,7 @@ class Readings:
         self._before = {} if plan.design in OF_TWO else _visited_before(plan, records)
         operations = [m.of for r in records if (m := r.responses.get("errors")) and m.of]
         self._half_failure = 0.5 / median(operations) if operations else 0.0
-        self._warnings = _warnings_of(records)
+        self._warnings = _warnings_of(records, accepted)
         self._visited = {(self._block.get(r.visit), r.cell.system) for r in records}
 
     @cached_property
@@ -98,6 +100,7 @@ class Readings:
             paths=self.paths,
             reference_kernel=self._reference_kernel,
             control=control,
+            accepted=self._accepted,
         )
 
     def good(self, visit: int, conditions: Conditions) -> list[TrialRecord]:
@@ -106,8 +109,19 @@ class Readings:
         return [record for record in found if record.outcome is Outcome.OK][:1]
 
     def warnings(self, visit: int) -> frozenset[WarningKind]:
-        """The kinds of warnings of the good trials of a visit, under any condition."""
-        return self._warnings.get(visit, frozenset())
+        """The kinds of warnings of the good trials of a visit, under any condition, but for what
+        the study accepts.
+        """
+        return frozenset(each.kind for each in self._warnings.get(visit, ()))
+
+    def figure(self, visit: int, kind: WarningKind, name: str) -> float | None:
+        """The largest such figure of a kind of warning in a visit; 0 without any warning of it,
+        ``None`` where one lacks the figure.
+        """
+        of_kind = [each for each in self._warnings.get(visit, ()) if each.kind == kind]
+        figures = [each.figures.get(name) for each in of_kind]
+        known = [float(figure) for figure in figures if isinstance(figure, int | float)]
+        return max(known, default=0.0) if len(known) == len(figures) else None
 
     def span_s(self, first: int, last: int) -> float | None:
         """The time from the beginning of one visit to the end of another."""
@@ -252,12 +266,14 @@ Control = Callable[[Readings], Withheld | None]
 """Finds a reason to decide nothing from readings at all."""
 
 
-def _warnings_of(records: Sequence[TrialRecord]) -> dict[int, frozenset[WarningKind]]:
-    kinds: dict[int, set[WarningKind]] = defaultdict(set)
+def _warnings_of(
+    records: Sequence[TrialRecord], accepted: frozenset[str]
+) -> dict[int, list[TrialWarning]]:
+    warnings: dict[int, list[TrialWarning]] = defaultdict(list)
     for record in without_unfounded_warnings(records):
         if record.outcome is Outcome.OK:
-            kinds[record.visit].update(each.kind for each in record.warnings)
-    return {visit: frozenset(found) for visit, found in kinds.items()}
+            warnings[record.visit] += (w for w in record.warnings if w.kind not in accepted)
+    return warnings
 
 
 def _visited_before(plan: Plan, records: Sequence[TrialRecord]) -> dict[int, str]:

@@ -137,7 +137,12 @@ class Visits(Protocol):
         """The series under test, with the orders it is judged by."""
 
     def warnings(self, visit: int) -> frozenset[WarningKind]:
-        """The kinds of warning of the good trials of a visit."""
+        """The kinds of warning of the good trials of a visit, but for what the study accepts."""
+
+    def figure(self, visit: int, kind: WarningKind, name: str) -> float | None:
+        """The largest such figure of a kind of warning in a visit; 0 without any warning of it,
+        ``None`` where one lacks the figure.
+        """
 
     def span_s(self, first: int, last: int) -> float | None:
         """The time from the beginning of one visit to the end of another; ``None`` if not known."""

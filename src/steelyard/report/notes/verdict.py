@@ -57,6 +57,9 @@ _MACHINE = "the machine may differ, not the systems"
 _CAUSES: dict[Interference, str] = {
     WarningKind.STEAL: "stolen CPU time",
     WarningKind.FOREIGN_CPU: "background load",
+    WarningKind.FOREIGN_DISK: "disk traffic of other processes",
+    WarningKind.FOREIGN_PAGING: "paging of other processes",
+    WarningKind.RETRANSMITS: "lost packets",
     WarningKind.RAID_REBUILDING: "a RAID rebuild",
     WarningKind.THROTTLED: "CPU throttling",
     WarningKind.CLOCK_STEP: "a clock step",
@@ -170,8 +173,9 @@ def _carry_over_decides(_: CarryOverDecides) -> str:
 
 @writes(InterferenceUnequal)
 def _interference_unequal(note: InterferenceUnequal) -> str:
+    above = "" if note.above_ratio is None else f" above {note.above_ratio:.0%} of the CPU"
     return (
-        f"unequal interference: {_CAUSES[note.cause]} in {note.affected_baseline} of "
+        f"unequal interference: {_CAUSES[note.cause]}{above} in {note.affected_baseline} of "
         f"{note.visits_baseline} visits of {note.baseline} and {note.affected_other} of "
         f"{note.visits_other} of {note.other}, so {_MACHINE}"
     )

@@ -32,6 +32,8 @@ _NAMES = {
     _K.STEAL: "CPU steal",
     _K.GUEST_STEAL: "CPU steal in the guest",
     _K.FOREIGN_CPU: "CPU used by other processes",
+    _K.FOREIGN_DISK: "disk used by other processes",
+    _K.FOREIGN_PAGING: "memory of other processes read from disk",
     _K.HIDDEN_WAIT: "hidden steal of vCPUs",
     _K.DELAYED_ACK: "delayed ACK",
     _K.LATE: "late operations",
@@ -49,6 +51,14 @@ def kind_text(kind: str) -> str:
 def _steal(figures: Figures) -> str:
     machine = figures.get("machine", "the generator's machine")
     return f"{figures['steal_ratio']:.1%} of the CPU time of {machine} was stolen"
+
+
+def _foreign_disk(figures: Figures) -> str:
+    megabytes = float(figures["bytes_per_s"]) / 1e6
+    return (
+        f"foreign processes moved {megabytes:,.0f} MB/s on the disk of the service "
+        f"({figures['machine']})"
+    )
 
 
 def _connections_failed(figures: Figures) -> str:
@@ -109,6 +119,12 @@ TEXTS: Mapping[WarningKind, Callable[[Figures], str]] = {
     _K.FOREIGN_CPU: (
         "foreign processes used {cpu_ratio:.1%} of the CPU time of {machine}".format_map
     ),
+    _K.FOREIGN_DISK: _foreign_disk,
+    _K.FOREIGN_PAGING: (
+        "foreign processes of {machine} read {faults_per_s:,.0f} pages a second back into "
+        "memory".format_map
+    ),
+    _K.RETRANSMITS: "{segment_ratio:.2%} of what {machine} sent was sent again".format_map,
     _K.SWAPPED: "{machine} read memory back from swap".format_map,
     _K.OUT_OF_MEMORY: "the kernel of {machine} ran out of memory and killed a process".format_map,
     _K.THROTTLED: "the processor of {machine} was throttled because it was too hot".format_map,
@@ -172,12 +188,20 @@ RESOURCES: Mapping[Resource, str] = {
     Resource.GENERATOR: "the load generator",
     Resource.DISK_BUSY_TIME: "disk always busy, saturated or not",
     Resource.MACHINE_CPU: "the machine's CPU",
+    Resource.CPU_LIMIT: "the CPU limit of the system",
+    Resource.HOST_CPU: "the CPU of the host below the guest",
+    Resource.MEMORY: "memory",
     Resource.ONE_CORE_OF_SERVICE: "one core of the service",
 }
 _SHARES: Mapping[Resource, str] = {
     Resource.GENERATOR: "the load generator (a worker used {:.0%} of its core)",
     Resource.DISK_BUSY_TIME: "disk busy for {:.0%} of the measured time, saturated or not",
     Resource.MACHINE_CPU: "the machine's CPU ({:.0%} used)",
+    Resource.CPU_LIMIT: "the CPU limit of the system (held back for {:.0%} of the measured time)",
+    Resource.HOST_CPU: (
+        "the CPU of the host below the guest (waited for in {:.0%} of the measured time)"
+    ),
+    Resource.MEMORY: "memory (waited for in {:.0%} of the measured time)",
     Resource.ONE_CORE_OF_SERVICE: "one core of the service ({:.0%} used)",
 }
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.host import Host
 from steelyard.records.warnings import TrialWarning, WarningKind
+from steelyard.trial.observe.devices import STORE
 from steelyard.trial.observe.window import WindowSamples
 
 MOST_STEAL = 0.01
@@ -20,6 +21,17 @@ MOST_FOREIGN = 0.01
 """Shares of all processor time in the window: what a hypervisor took, what others computed."""
 _LEAST_FOREIGN_NS = 50_000_000
 """Five ticks: both sides are counted in ticks of 10 ms, so that a short window proves nothing."""
+_MOST_FOREIGN_FAULTS_PER_S = 100
+"""Pages that others read from a disk: at 0.1 ms each, 1 % of the time. Programs that start read
+some, once."""
+_MOST_FOREIGN_BYTES_PER_S = 10e6
+"""Of the disk of the service: a tenth of what one that turns can write."""
+_WRITTEN_FOR_A_BYTE = 10
+"""A small file that is synced is written with its journal: up to so many times its bytes, which
+the kernel charges to no process."""
+_MOST_RETRANSMITS = 0.001
+"""Of the packets sent: bit errors lose fewer."""
+_LEAST_RETRANSMITS = 10
 OURS = "steelyard"
 """The process tree of everything that Steelyard runs on a machine."""
 
@@ -27,6 +39,7 @@ _COMPUTING = ("user", "nice")
 _KERNEL = ("system", "irq", "softirq")
 _CPU = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _OOM = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
+_SENT = re.compile(r"net\..+\.tx_packets")
 _REBUILDING = re.compile(r"(resync|recovery|check|reshape) *=")
 _THROTTLED = "/sys/devices/system/cpu/cpu0/thermal_throttle/package_throttle_count"
 
@@ -85,9 +98,48 @@ def sample_warnings(
         yield _warning(kind, machine, steal_ratio=steal)
     foreign = _foreign(window, whole, (f"process.{OURS}", *apart))
     if foreign > MOST_FOREIGN:
-        yield _warning(WarningKind.FOREIGN_CPU, machine, cpu_ratio=foreign)
+        yield _warning(WarningKind.FOREIGN_CPU, machine, cpu_ratio=foreign, **_waited(window))
+    if not apart:  # of what is beside our processes only the computing is known
+        yield from _foreign_traffic(machine, window)
+    retransmits = _retransmits(window)
+    if retransmits > _MOST_RETRANSMITS:
+        yield _warning(WarningKind.RETRANSMITS, machine, segment_ratio=retransmits)
     if window.rate_per_s("memory.swap_in_pages"):
         yield _warning(WarningKind.SWAPPED, machine)
+
+
+def _waited(window: WindowSamples) -> dict[str, float]:
+    """How long ours waited for a processor, all threads together, where the kernel tells."""
+    waited = window.rate_per_s(f"process.{OURS}.run_delay_ns")
+    return {} if waited is None else {"waited_cores": waited / 1e9}
+
+
+def _foreign_traffic(machine: str, window: WindowSamples) -> Iterator[TrialWarning]:
+    """What others read and wrote: pages of their memory, and on the disk of the service."""
+    faults = _beyond(window, "memory.major_faults", f"process.{OURS}.major_faults")
+    if faults > _MOST_FOREIGN_FAULTS_PER_S:
+        yield _warning(WarningKind.FOREIGN_PAGING, machine, faults_per_s=faults)
+    moved = _beyond(window, f"disk.{STORE}.read_bytes", f"process.{OURS}.read_bytes") + _beyond(
+        window, f"disk.{STORE}.write_bytes", f"process.{OURS}.write_bytes", _WRITTEN_FOR_A_BYTE
+    )
+    if moved > _MOST_FOREIGN_BYTES_PER_S:
+        yield _warning(WarningKind.FOREIGN_DISK, machine, bytes_per_s=moved)
+
+
+def _beyond(window: WindowSamples, everybody: str, ours: str, times: int = 1) -> float:
+    """A rate of all less that of ours; 0 when one of them is not known."""
+    whole, own = window.rate_per_s(everybody), window.rate_per_s(ours)
+    return 0.0 if whole is None or own is None else max(0.0, whole - times * own)
+
+
+def _retransmits(window: WindowSamples) -> float:
+    """Segments of open connections that were sent again, of all that devices sent; 0 of few."""
+    again = _beyond(window, "tcp.retransmits", "tcp.syn_retransmits")
+    devices = [name for name in window.frame.columns if _SENT.fullmatch(name)]
+    sent = _total(window, devices)
+    if not sent or again * window.span_s < _LEAST_RETRANSMITS:
+        return 0.0
+    return again / sent
 
 
 def _foreign(window: WindowSamples, whole: float, ours: tuple[str, ...]) -> float:
