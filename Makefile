@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-engine bench-kernels bench-generators bench-judge bench-overhead bench-growth bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-faults bench-engine bench-kernels bench-generators bench-judge bench-overhead bench-growth bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -107,6 +107,9 @@ support: setup ## Run the tests that docs/reference/support.md rests on, and wri
 
 torture: setup ## Faults at every step of short runs, and kills: 0 lost, 0 repeated, 0 left? MINUTES=10 JOBS=2; WRITE=1 renews docs/methods/reliability.md
 	$(BIN)/python -m bench.torture --minutes $(or $(MINUTES),10) --jobs $(JOBS) $(if $(WRITE),--write-page)
+
+bench-faults: setup ## As root: faults injected into one system's trials, systems limited by one resource: caught, named right? MINUTES=30; WRITE=1 renews docs/methods/injected-faults.md
+	$(BIN)/python -m bench.injected --minutes $(or $(MINUTES),30) $(if $(WRITE),--write-page)
 
 bench-engine: setup ## Every protocol of the engine against its peers, interleaved; bench/README.md
 	$(BIN)/python -m bench.engine

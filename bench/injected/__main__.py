@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             break
         with tempfile.TemporaryDirectory(prefix="steelyard-injected-") as folder:
             if isinstance(work, Limited):
-                document["causes"].append(_tell(_cause(work, Path(folder))))
+                document["causes"] += map(_tell, _cells(work, Path(folder)))
             else:
                 document["faults"].append(_tell(_fault(work, Path(folder))))
     document["took_s"] = round(time.monotonic() - began_s)
@@ -116,15 +116,9 @@ def _fault(kind: type[Fault], folder: Path) -> dict[str, Any]:
     return {"fault": kind.words, "real": real, "caught_by": caught, **asdict(came)}
 
 
-def _cause(limited: Limited, folder: Path) -> dict[str, Any]:
-    came = measured(limited, folder)
-    return {
-        "cause": limited.words,
-        "how": limited.how,
-        "right": sorted(limited.right),
-        "named": came.most,
-        **asdict(came),
-    }
+def _cells(limited: Limited, folder: Path) -> list[dict[str, Any]]:
+    about = {"cause": limited.words, "how": limited.how, "right": sorted(limited.right)}
+    return [about | asdict(named) for named in measured(limited, folder)]
 
 
 def _tell(case: dict[str, Any]) -> dict[str, Any]:

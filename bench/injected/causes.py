@@ -11,24 +11,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.injected.machine import write_pages
 from bench.injected.study import LONGEST_S
 
 from steelyard.records.archive import runs_below
-from steelyard.records.schema import Outcome
+from steelyard.records.schema import Outcome, TrialRecord
 
-TRIALS = 3
-"""Of each study: what most of them name is what the cell is said to be limited by."""
+TRIALS = 6
+"""Of each cell: what most of them name is what it is said to be limited by."""
 _STUDY = """\
 study: limited
 question: What limits this system?
 systems:
-  only: {{platform: native, {system}}}
+  one: {{platform: native, {system}}}
+  two: {{platform: native, {system}}}
 workload: {workload}
 load: {{users: {users}}}
 generator: {{calibrate: false}}
 responses: {{throughput: {{primary: true}}}}
 trials:
-  {{margin: 5 %, window: 1 s, warmup: 200 ms, reset: service, retry: 0,
+  {{margin: 5 %, window: 600 ms, warmup: 100 ms, reset: service, retry: 0,
    budget: {{trials: {trials} per cell}}}}
 sample: {{every: 100 ms, where: [system, host]}}
 """
@@ -44,6 +46,7 @@ files:
     content: |
       import http.server
       import mmap
+      import os
       import random
       import socketserver
       import sys
@@ -53,11 +56,8 @@ files:
       address, port, waits, folder = sys.argv[1:]
       one = threading.Lock()
       if waits == "memory":
-          size = 160 * 2**20
-          with open(folder + "/pages", "wb") as file:
-              for _ in range(160):
-                  file.write(random.randbytes(2**20))
           file = open(folder + "/pages", "rb")
+          size = os.fstat(file.fileno()).st_size
           pages = mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ)
           pages.madvise(mmap.MADV_RANDOM)
 
@@ -65,10 +65,10 @@ files:
       class Page(http.server.BaseHTTPRequestHandler):
           def do_GET(self):
               if waits == "queue":
-                  time.sleep(0.004)
+                  time.sleep(0.02)
               elif waits == "lock":
                   with one:
-                      time.sleep(0.004)
+                      time.sleep(0.02)
               else:
                   sum(pages[random.randrange(size)] for _ in range(200))
               self.send_response(200)
@@ -88,7 +88,7 @@ files:
       kind = http.server.HTTPServer if waits == "queue" else Server
       kind.request_queue_size = 128
       kind((address, int(port)), Page).serve_forever()
-command: [python3, "{folder}/server.py", "{address}", "{port}", "{waits}", "{folder}"]
+command: [python3, "{folder}/server.py", "{address}", "{port}", "{waits}", "{study}"]
 listeners: {http: port}
 ready: listening
 version: {run: [python3, --version], pattern: 'Python (\\S+)'}
@@ -113,6 +113,11 @@ def _waiting(what: str, more: str = "") -> str:
     return f"{more}service: {{use: limited, waits: {what}}}"
 
 
+def _paged(folder: Path) -> list[str]:
+    write_pages(folder / "pages", 128 * 2**20)
+    return []
+
+
 def _shaped(_folder: Path) -> list[str]:
     return ["tc qdisc add dev lo root tbf rate 40mbit burst 64kb latency 2s"]
 
@@ -127,9 +132,9 @@ LIMITED = (
     ),
     Limited(
         "host below the system",
-        "a quota of 0.2 processors, set from outside",
+        "a quota of 0.02 processors, set from outside",
         frozenset({"cpu_limit", "host_cpu"}),
-        "confine: {cpus: 0.2}, service: {use: sink-http}",
+        "settings: {cgroup: {cpus: 0.02}}, service: {use: sink-http}",
     ),
     Limited(
         "disk",
@@ -142,9 +147,10 @@ LIMITED = (
     ),
     Limited(
         "memory",
-        "each page reads 200 places of a file of 160 MiB, of which 48 fit",
+        "each page reads 200 places of a file of 128 MiB, of which 48 fit",
         frozenset({"memory"}),
         _waiting("memory", "confine: {memory: 48 MiB}, "),
+        setup=_paged,
     ),
     Limited(
         "network",
@@ -154,10 +160,10 @@ LIMITED = (
         "{use: http}",
         setup=_shaped,
     ),
-    Limited("queue", "one worker that takes 4 ms", frozenset({"queue"}), _waiting("queue")),
+    Limited("queue", "one worker that takes 20 ms", frozenset({"queue"}), _waiting("queue")),
     Limited(
         "lock",
-        "a thread for each connection, one lock for 4 ms",
+        "a thread for each connection, one lock for 20 ms",
         frozenset({"lock"}),
         _waiting("lock"),
     ),
@@ -174,20 +180,16 @@ LIMITED = (
 
 @dataclass(frozen=True)
 class Named:
-    """What the trials of one study name; ``None`` is nothing."""
+    """What one cell is said to be limited by: what most of its trials name; ``None`` is nothing."""
 
     exit_code: int
-    bottlenecks: list[str | None]
+    named: str | None
+    bottlenecks: dict[str, int]
     took_s: float
 
-    @property
-    def most(self) -> str | None:
-        """What most of them name."""
-        return Counter(self.bottlenecks).most_common(1)[0][0] if self.bottlenecks else None
 
-
-def measured(limited: Limited, folder: Path) -> Named:
-    """Runs the study of one such system."""
+def measured(limited: Limited, folder: Path) -> list[Named]:
+    """Runs a study of two such systems: each is one cell."""
     (folder / "services").mkdir()
     (folder / "services" / "limited.yaml").write_text(_SERVICE, encoding="utf-8")
     study = _STUDY.format(
@@ -214,10 +216,18 @@ def measured(limited: Limited, folder: Path) -> Named:
             process.terminate()
             process.wait()
     runs = runs_below(folder / "results")
-    records = runs[0].records() if runs else []
-    named = [
-        None if record.bottleneck is None else str(record.bottleneck.resource)
-        for record in records
-        if record.outcome is Outcome.OK
+    records = [r for r in runs[0].records() if r.outcome is Outcome.OK] if runs else []
+    took_s = round(time.monotonic() - began_s, 1)
+    cells = [
+        Counter(_said(record) for record in records if record.cell.system == system)
+        for system in ("one", "two")
     ]
-    return Named(code, named, round(time.monotonic() - began_s, 1))
+    return [
+        Named(code, names.most_common(1)[0][0], {n or "none": c for n, c in names.items()}, took_s)
+        for names in cells
+        if names
+    ]
+
+
+def _said(record: TrialRecord) -> str | None:
+    return None if record.bottleneck is None else str(record.bottleneck.resource)

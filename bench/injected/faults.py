@@ -176,10 +176,7 @@ class MemoryPressure(_Stopped):
 
     def _start(self) -> subprocess.Popen[bytes]:
         self._file = self.folder / "pages"
-        with self._file.open("wb") as file:
-            for _ in range(_WANTED // _MIB):
-                file.write(os.urandom(_MIB))
-            os.fsync(file.fileno())
+        machine.write_pages(self._file, _WANTED)
         return self._started("file", str(self._file))
 
     def close(self) -> None:

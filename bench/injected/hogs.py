@@ -20,6 +20,7 @@ def main() -> None:
     if kind == "file":
         file = os.open(path, os.O_RDONLY)
         pages = mmap.mmap(file, size_bytes, prot=mmap.PROT_READ)
+        pages.madvise(mmap.MADV_RANDOM)
     else:
         pages = mmap.mmap(-1, size_bytes)
     os.kill(os.getpid(), signal.SIGSTOP)

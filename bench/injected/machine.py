@@ -52,6 +52,16 @@ def end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+def write_pages(path: Path, size_bytes: int) -> None:
+    """A file that lies on the disk and not in memory, so that who reads it is charged for it."""
+    with path.open("wb") as file:
+        for _ in range(size_bytes // 2**20):
+            file.write(os.urandom(2**20))
+        file.flush()
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 class LimitedGroup:
     """A control group whose memory is limited, for processes that are to run short of it."""
 

@@ -41,7 +41,7 @@ trials:
    budget: {{trials: {trials} per cell}}}}
 sample: {{every: 100 ms}}
 """
-TRIALS = 8
+TRIALS = 6
 _STEPPED = """\
 import sys
 from pathlib import Path

@@ -51,6 +51,16 @@ def test_a_machine_without_idle_time_is_limited_by_its_cpu(seen: Make) -> None:
     assert found(seen(columns(idle=0.1))) == (Resource.MACHINE_CPU, 0.95)
 
 
+def test_a_machine_that_others_use_up_limits_only_who_waits_for_it(seen: Make) -> None:
+    def ours(used: float, waited: float) -> dict[str, list[int]]:
+        shares = {"cpu_ns": used, "run_delay_ns": waited}
+        return {f"process.steelyard.{n}": [0, round(s * SECOND)] for n, s in shares.items()}
+
+    assert found(seen(columns(idle=0.0) | ours(0.3, 0.8)))[0] is Resource.MACHINE_CPU
+    waits_elsewhere = seen(columns(idle=0.0) | ours(0.1, 0.2))
+    assert bottleneck_of(replace(waits_elsewhere, processors=2)) is None
+
+
 def test_a_service_on_one_whole_core_is_limited_by_it_and_one_on_more_is_not(seen: Make) -> None:
     assert found(seen(columns(service=0.97))) == (Resource.ONE_CORE_OF_SERVICE, 0.97)
     assert bottleneck_of(replace(seen(columns(service=1.4)), processors=2)) is None
@@ -74,6 +84,11 @@ def test_a_control_group_that_was_held_back_is_limited_by_its_cpus(seen: Make) -
     assert found(often) == (Resource.CPU_LIMIT, 1.0)
     hardly = below(seen, cgroup__instance__throttled_ns=[0, round(0.05 * SECOND)])
     assert bottleneck_of(replace(hardly, processors=2)) is None
+
+
+def test_a_service_that_its_setting_holds_back_is_limited_by_that(seen: Make) -> None:
+    inside = columns() | {"cgroup.service.throttled_ns": [0, round(0.7 * SECOND)]}
+    assert found(seen(inside)) == (Resource.CPU_LIMIT, 0.7)
 
 
 def test_a_guest_that_is_held_back_from_outside_is_limited_by_its_host(seen: Make) -> None:

@@ -108,6 +108,9 @@ class MeasuredVisits:
         """No kinds of warning."""
         return frozenset()
 
+    def figure(self, visit: int, kind: WarningKind, name: str) -> float | None:  # noqa: ARG002
+        return 0.0
+
     def span_s(self, first: int, last: int) -> float | None:  # noqa: ARG002 - rows have no time
         """Not known."""
         return None

@@ -27,6 +27,7 @@ from steelyard.trial.drive.sampling import Watch, start_sampling, stop_sampling
 from steelyard.trial.drive.search_driver import SearchDrive
 from steelyard.trial.observe.devices import STORE
 from steelyard.trial.observe.process_ownership import ours_inside, ours_on_host_machine
+from steelyard.trial.observe.responses import SERVICE
 from steelyard.workloads.load import load_job, longest_run_s, probe_job
 
 _Thing = TypeVar("_Thing")
@@ -208,6 +209,7 @@ def _watches(attempt: Attempt) -> Iterator[Watch]:
             clock_of(attempt, instance.host).offset_ns,
             processes={**ours_inside(attempt, instance), **instance.service_processes},
             disks={STORE: instance.data},
+            costs=Costs(cgroups=_limited(instance)),
         )
     where = attempt.session.study.sample.where
     generator = attempt.session.study.generator
@@ -242,6 +244,12 @@ def _generators_by_name(attempt: Attempt) -> dict[str, Host]:
         if (host.boot_id or host.name) not in known:
             hosts["generator" if number == 1 else f"generator.{number}"] = host
     return hosts
+
+
+def _limited(instance: Instance) -> dict[str, str]:
+    """The control group that limits the processors of the service, where the study sets one."""
+    files = [path for one in instance.applied for path in one.watched.get("cgroup.cpus", ())]
+    return {SERVICE: files[0].rpartition("/")[0]} if files else {}
 
 
 def _together(costs: Mapping[str, Costs]) -> Costs:

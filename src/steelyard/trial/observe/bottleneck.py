@@ -12,6 +12,7 @@ from typing import NamedTuple
 from steelyard.records.warnings import Bottleneck, Resource, WarningKind
 from steelyard.systems.platform import VCPU
 from steelyard.trial.observe.devices import STORE
+from steelyard.trial.observe.disturbances import OURS
 from steelyard.trial.observe.responses import SERVICE, Seen
 from steelyard.trial.observe.window import WindowSamples
 
@@ -48,17 +49,20 @@ def _uses(seen: Seen) -> list[_Use]:
         _Use(Resource.MEMORY, _share(seen.window, "psi.memory.some_ns"), _WAITED),
         _Use(below, _throttled(seen), _WAITED),
         _Use(Resource.HOST_CPU, _waited_below(seen), _WAITED),
-        _Use(Resource.MACHINE_CPU, machine_cpu(seen)),
+        _Use(Resource.MACHINE_CPU, machine_cpu(seen) if _wanted_cpu(seen) else None),
         _Use(Resource.ONE_CORE_OF_SERVICE, _one_core(seen)),
         # Last, for it is no sign of saturation: a disk that is always busy may serve many at once.
         _Use(Resource.DISK_BUSY_TIME, _share(seen.window, f"disk.{STORE}.io_ns")),
     ]
 
 
-def _throttled(seen: Seen) -> float | None:
-    """By the limit of the control group that holds the system; all its processors together."""
-    share = _share(seen.host, f"cgroup.{seen.column}.throttled_ns")
-    return None if share is None else min(share, 1.0)
+def _throttled(seen: Seen) -> float:
+    """By the limit of the control group that holds the system, or its service."""
+    shares = [
+        _share(seen.host, f"cgroup.{seen.column}.throttled_ns"),
+        _share(seen.window, f"cgroup.{SERVICE}.throttled_ns"),
+    ]
+    return min(1.0, max((share for share in shares if share is not None), default=0.0))
 
 
 def _waited_below(seen: Seen) -> float | None:
@@ -67,6 +71,16 @@ def _waited_below(seen: Seen) -> float | None:
     waited = _share(seen.host, f"{name}.run_delay_ns")
     vcpus = None if seen.host is None else seen.host.peak(f"{name}.threads")
     return waited / vcpus if waited is not None and vcpus else None
+
+
+def _wanted_cpu(seen: Seen) -> bool:
+    """Whether one of our threads ran or waited for a processor at nearly any time, if it is known.
+
+    Otherwise others used the machine up, and ours waited for something else.
+    """
+    own = [_share(seen.window, f"process.{OURS}.{name}") for name in ("cpu_ns", "run_delay_ns")]
+    known = [share for share in own if share is not None]
+    return len(known) < len(own) or sum(known) >= _FULL
 
 
 def _one_core(seen: Seen) -> float | None:
