@@ -58,6 +58,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=30.0, help="begin nothing after so long")
     parser.add_argument("--only", nargs="+", choices=names, default=names, help="only these")
     parser.add_argument("--write-page", action="store_true", help=f"renew {PAGE.name} in docs/")
+    parser.add_argument("--add-to", type=Path, help="go on with the cases of this file")
     parser.add_argument("--from", dest="source", type=Path, help="run nothing, use this file")
     return parser.parse_args()
 
@@ -65,18 +66,8 @@ def arguments() -> argparse.Namespace:
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """One of each in turn, until the time is over."""
     machine.clean_up()
-    began_s, load = time.monotonic(), os.getloadavg()[0]
-    document: dict[str, Any] = {
-        "bench": "injected",
-        "began": time.strftime("%Y-%m-%d"),
-        "machine": facts(),
-        "trials": TRIALS,
-        "cause_trials": CAUSE_TRIALS,
-        "stand_ins": {each.words: each.how for each in FAULTS if each.how},
-        "lacking": None,
-        "faults": [],
-        "causes": [],
-    }
+    began_s = time.monotonic()
+    document = _begun() if options.add_to is None else json.loads(options.add_to.read_text())
     for work in _in_turn(options.only):
         if time.monotonic() - began_s > options.minutes * 60:
             break
@@ -85,9 +76,24 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
                 document["causes"] += map(_tell, _cells(work, Path(folder)))
             else:
                 document["faults"].append(_tell(_fault(work, Path(folder))))
-    document["took_s"] = round(time.monotonic() - began_s)
-    document["load_average"] = [load, os.getloadavg()[0]]
+    document["took_s"] += round(time.monotonic() - began_s)
+    document["load_average"][1] = os.getloadavg()[0]
     return document
+
+
+def _begun() -> dict[str, Any]:
+    return {
+        "bench": "injected",
+        "began": time.strftime("%Y-%m-%d"),
+        "machine": facts(),
+        "trials": TRIALS,
+        "cause_trials": CAUSE_TRIALS,
+        "stand_ins": {each.words: each.how for each in FAULTS if each.how},
+        "took_s": 0,
+        "load_average": [os.getloadavg()[0]] * 2,
+        "faults": [],
+        "causes": [],
+    }
 
 
 def _in_turn(names: list[str]) -> Iterator[type[Fault] | Limited]:

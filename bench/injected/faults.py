@@ -17,7 +17,7 @@ _MIB = 2**20
 _LIMIT, _WANTED, _SWAP = 48 * _MIB, 128 * _MIB, 512 * _MIB
 _FILLED = 40 * _MIB
 """Left by the file that fills the disk: less than a trial asks for."""
-SMALL_DISK_MIB = 256
+SMALL_DISK_MIB = 128
 
 
 class Fault(ABC):
@@ -109,19 +109,20 @@ class ProcessorHog(_Programs):
 
 
 class BackgroundWriter(_Programs):
-    """Writes files of 64 MiB and syncs them, on the filesystem of the service."""
+    """Two that write blocks of 1 MiB and sync each, on the filesystem of the service."""
 
     words = "background writer"
     kinds = frozenset({"foreign_disk"})
     workload = "smtp"
 
     def _commands(self) -> list[list[str]]:
-        write = "while :; do dd if=/dev/zero of=written bs=1M count=64 conv=fsync; done"
-        return [["sh", "-c", write]]
+        write = "while :; do dd if=/dev/zero of=written-{} bs=1M count=64 oflag=dsync; done"
+        return [["sh", "-c", write.format(number)] for number in (1, 2)]
 
     def close(self) -> None:
         super().close()
-        (self.folder / "written").unlink(missing_ok=True)
+        for written in self.folder.glob("written-*"):
+            written.unlink()
 
 
 class _Stopped(Fault):
@@ -198,14 +199,21 @@ class LostPackets(Fault):
         self._inside("iptables", "-D", *self._rule)
 
 
-class PolicedLink(LostPackets):
-    """What exceeds 4 MB/s is dropped, as a policer does."""
+_ABOVE = "-p tcp -m hashlimit --hashlimit-above 4mb/s --hashlimit-burst 8mb --hashlimit-name it"
+
+
+class LimitedSender(LostPackets):
+    """The sender's own machine drops what exceeds 4 MB/s, and its TCP is told."""
 
     words = "throttled link (policer)"
-    _rule = (
-        *("OUTPUT", "-p", "tcp", "-m", "hashlimit", "--hashlimit-above", "4mb/s"),
-        *("--hashlimit-burst", "8mb", "--hashlimit-name", "policed", "-j", "DROP"),
-    )
+    _rule = ("OUTPUT", *_ABOVE.split(), "-j", "DROP")
+
+
+class PolicedLink(LostPackets):
+    """What exceeds 4 MB/s is dropped on its way."""
+
+    words = "throttled link (policer beyond the sender)"
+    _rule = ("INPUT", *_ABOVE.split(), "-j", "DROP")
 
 
 class ShapedLink(Fault):
@@ -299,6 +307,7 @@ FAULTS: tuple[type[Fault], ...] = (
     ProcessorHog,
     Steal,
     LostPackets,
+    LimitedSender,
     PolicedLink,
     ShapedLink,
     Swapping,

@@ -106,8 +106,9 @@ def wilson(count: int, of: int, deviations: float = 1.959964) -> tuple[float, fl
 
 
 _NOT_SHOWN = """\
-- **A shaped link** drops nothing and sends nothing again: neither warning nor bottleneck can tell
-  it from a slow server, as queues of the network are not sampled.
+- **A link that is throttled without a loss**, by a shaper or by the sender's own machine, sends
+  nothing again: neither warning nor bottleneck can tell it from a slow server, as queues of the
+  network are not sampled. Such a link in front of one system alone makes a wrong verdict.
 - **A queue or a lock** in the service leaves every resource that is sampled unused: no bottleneck
   is named, and none is made up.
 - **A generator on another machine** that is saturated, and **a guest** that is held back from
@@ -125,7 +126,6 @@ def _limits(document: dict[str, Any]) -> str:
         for case in document["faults"]
         if case["exit_code"] not in (0, 3)
     ]
-    skipped = [] if not document["lacking"] else [f"- Not run: {document['lacking']} is missing."]
     return "## What this does not show\n\n" + "\n".join(
-        [*stand_ins, _NOT_SHOWN, *dict.fromkeys(lost), *skipped]
+        [*stand_ins, _NOT_SHOWN, *dict.fromkeys(lost)]
     )
