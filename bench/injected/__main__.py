@@ -76,6 +76,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
                 document["causes"] += map(_tell, _cells(work, Path(folder)))
             else:
                 document["faults"].append(_tell(_fault(work, Path(folder))))
+    document["kinds"] = [each.words for each in (*FAULTS, *LIMITED, *NO_FAULT)]
     document["took_s"] += round(time.monotonic() - began_s)
     document["load_average"][1] = os.getloadavg()[0]
     return document

@@ -126,6 +126,9 @@ def _limits(document: dict[str, Any]) -> str:
         for case in document["faults"]
         if case["exit_code"] not in (0, 3)
     ]
+    run = {case.get("fault") or case["cause"] for case in document["faults"] + document["causes"]}
+    not_run = [kind for kind in document["kinds"] if kind not in run]
+    missing = [f"- Not run, for want of time: {', '.join(not_run)}."] if not_run else []
     return "## What this does not show\n\n" + "\n".join(
-        [*stand_ins, _NOT_SHOWN, *dict.fromkeys(lost)]
+        [*stand_ins, _NOT_SHOWN, *dict.fromkeys(lost), *missing]
     )
