@@ -205,7 +205,7 @@ def measured(limited: Limited, folder: Path) -> list[Named]:
         process = subprocess.Popen(
             ["timeout", str(LONGEST_S), "unshare", "--net", "sh", "-ec", " && ".join(steps)],
             cwd=folder,
-            env={**os.environ, "STEELYARD_LEASE": f"{folder}.lease"},
+            env={**os.environ, "STEELYARD_LEASE": f"{folder}/lease"},
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,

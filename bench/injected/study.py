@@ -110,7 +110,7 @@ def _start(fault: Fault) -> subprocess.Popen[str]:
     return subprocess.Popen(  # less urgent than the fault, which must begin before its trial does
         ["nice", "-n", "3", "unshare", "--net", "--mount", "sh", "-ec", " && ".join(steps)],
         cwd=fault.folder,
-        env={**os.environ, "STEELYARD_LEASE": f"{fault.folder}.lease", "STEPPED": _STEPPED},
+        env={**os.environ, "STEELYARD_LEASE": f"{fault.folder}/lease", "STEPPED": _STEPPED},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=(fault.folder / "said").open("wb"),
