@@ -235,7 +235,7 @@ class Steal(Fault):
 
     words = "steal"
     kinds = frozenset({"steal"})
-    how = "the counter is a stand-in, as no hypervisor can be told to steal; the time is taken"
+    how = "the counter is a stand-in, as no hypervisor steals on request; the time is taken"
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)

@@ -27,6 +27,13 @@ Intervals are Wilson's, at 95 %.
 """
 
 
+_BUSY = """
+
+**Other work used all processors meanwhile.** They were then short whatever else limited a system,
+and a hog took little more from one system than the others took from both: on such a machine these
+rows say little of an idle one."""
+
+
 def whole(document: dict[str, Any], name: str) -> str:
     """The page."""
     head = _HEAD.format(name=name, trials=document["trials"], causes=document["cause_trials"])
@@ -37,9 +44,10 @@ def whole(document: dict[str, Any], name: str) -> str:
 def _conditions(document: dict[str, Any]) -> str:
     machine = ", ".join(f"{name} {value}" for name, value in document["machine"].items())
     first, last = document["load_average"]
+    busy = _BUSY if min(first, last) > document["machine"]["cores"] else ""
     return (
         f"{document['began']}, {document['took_s'] / 60:.0f} minutes, load average {first:.1f} at "
-        f"the start and {last:.1f} at the end; {machine}."
+        f"the start and {last:.1f} at the end; {machine}.{busy}"
     )
 
 
@@ -128,7 +136,7 @@ def _limits(document: dict[str, Any]) -> str:
     ]
     run = {case.get("fault") or case["cause"] for case in document["faults"] + document["causes"]}
     not_run = [kind for kind in document["kinds"] if kind not in run]
-    missing = [f"- Not run, for want of time: {', '.join(not_run)}."] if not_run else []
+    missing = [f"- Not run, as the time was over: {', '.join(not_run)}."] if not_run else []
     return "## What this does not show\n\n" + "\n".join(
         [*stand_ins, _NOT_SHOWN, *dict.fromkeys(lost), *missing]
     )

@@ -1,6 +1,6 @@
 """Stolen time: the counter of a hypervisor stands in, what it takes is really taken.
 
-No hypervisor can be told to steal from this machine. So the study sees a file in place of
+No hypervisor steals from this machine on request. So the study sees a file in place of
 ``/proc/stat`` that follows the true one, and while the fault is on says that three tenths of the
 time were stolen; for so long its service is stopped.
 """
