@@ -135,7 +135,7 @@ def _beyond(window: WindowSamples, everybody: str, ours: str, times: int = 1) ->
 def _retransmits(window: WindowSamples) -> float:
     """Segments of open connections that were sent again, of all that devices sent; 0 of few."""
     again = _beyond(window, "tcp.retransmits", "tcp.syn_retransmits")
-    devices = [name for name in window.frame.columns if _SENT.fullmatch(name)]
+    devices = [name for name in window.counters.columns if _SENT.fullmatch(name)]
     sent = _total(window, devices)
     if not sent or again * window.span_s < _LEAST_RETRANSMITS:
         return 0.0
