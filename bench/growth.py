@@ -1,6 +1,6 @@
 """What a trial costs the controller as a run grows: processor time and memory, by blocks.
 
-A short real run gives one record of each cell. Then a session of its own goes through a whole plan
+A short real run gives one record of each condition. Then a session goes through a whole plan
 with attempts that take no time and give such a record, with other noise: progress, records on disk,
 ledger, interim looks and what is shown are those of a run. A benchmark, not a test.
 """
@@ -114,13 +114,15 @@ def _child(folder: Path) -> None:
 
     path = folder / "study.yaml"
     real = open_run(folder / "growth").records()
-    by_cell: dict[str, Any] = {
-        repr(r.cell): json.loads(r.model_dump_json()) for r in real if r.outcome == "ok"
+    by_conditions: dict[str, Any] = {
+        repr(r.cell.conditions): json.loads(r.model_dump_json()) for r in real if r.outcome == "ok"
     }
+    """Of either system, so that they are equal and no verdict ends the run."""
     noise = np.random.default_rng(1)
 
     def attempt(_session: object, trial: PlannedTrial, number: int) -> AttemptResult:
-        document = deepcopy(by_cell[repr(trial.cell)])
+        document = deepcopy(by_conditions[repr(trial.cell.conditions)])
+        document["cell"] = trial.cell.model_dump()
         factor = float(np.exp(NOISE_LOG * noise.standard_normal()))
         for measured in document["responses"].values():
             if measured["value"] is not None:
