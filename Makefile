@@ -166,10 +166,16 @@ golden-accept: setup ## Accept what the golden tests see now; read the diff befo
 
 engine: .venv/engine-built ## Build the engine again after a change to crates/
 
+PIP_WHEEL := $(BIN)/python -m pip wheel . --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir
+
 wheel: setup ## Wheels in build/wheels: with the engine for this machine, and in reading/ without it for any
-	@STEELYARD_WHEEL_ENGINE=$(abspath $(BIN)/steelyard-engine) $(BIN)/python -m pip wheel . --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/wheels
-	@STEELYARD_WHEEL_ENGINE=none $(BIN)/python -m pip wheel . --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/wheels/reading
+	@STEELYARD_WHEEL_ENGINE=$(abspath $(BIN)/steelyard-engine) $(PIP_WHEEL) build/wheels
+	@STEELYARD_WHEEL_ENGINE=none $(PIP_WHEEL) build/wheels/reading
 	@ls build/wheels/*.whl build/wheels/reading/*.whl
+
+.PHONY: deb
+deb: ## A package for this Debian in build, of the wheel in build/wheels
+	@release/deb
 
 clean: ## Remove what was built; results stay
 	rm -rf .venv target build
@@ -182,12 +188,14 @@ clean: ## Remove what was built; results stay
 	@touch $@
 
 .venv/engine-built: $(RUST) build_engine.py | .venv/made
-	@echo "steelyard: building the engine with cargo, then installing into .venv (three to five minutes)" >&2
-	@$(BIN)/python build_engine.py
+	@echo "steelyard: 1 of 2: building the engine; cargo shows how far it is" >&2
+	@began=$$(date +%s) && $(BIN)/python build_engine.py && echo "steelyard: built in $$(($$(date +%s) - began)) s" >&2
 	@touch $@
 
 .venv/installed: pyproject.toml constraints.txt hatch_build.py | .venv/engine-built
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@echo "steelyard: 2 of 2: installing Python packages into .venv" >&2
+	@began=$$(date +%s) && $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' && \
+	  echo "steelyard: installed in $$(($$(date +%s) - began)) s" >&2
 	@touch $@
 
 # What neither running nor testing the laboratory needs: .venv/with-docs, .venv/with-browser.

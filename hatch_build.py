@@ -15,13 +15,17 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _OLDEST_GLIBC = "manylinux_2_17"
 """A static engine asks for none; installers want one named."""
+_ENGINE = "steelyard-engine"
 
 
 class EngineBuildHook(BuildHookInterface):  # type: ignore[type-arg]
     """One static binary, linked into the wheel's scripts folder.
 
     ``STEELYARD_WHEEL_ENGINE=none`` makes the wheel of the reading side, without it, for any
-    machine; a path names an engine that was built before, for ``STEELYARD_WHEEL_MACHINE``.
+    machine; a path names an engine that was built before. ``STEELYARD_WHEEL_ENGINES`` is a folder
+    of engines for several machines, ``steelyard-engine-aarch64`` and the like: one becomes the
+    script, the others lie in the package, to be sent where they belong.
+    ``STEELYARD_WHEEL_MACHINE`` is the machine that the wheel is for, by default this one.
     """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
@@ -36,7 +40,13 @@ class EngineBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         if asked == "none":
             return
         machine = os.environ.get("STEELYARD_WHEEL_MACHINE", os.uname().machine)
-        build_data["shared_scripts"] = {asked or _built(root): "steelyard-engine"}
+        folder = os.environ.get("STEELYARD_WHEEL_ENGINES")
+        if folder is not None and not asked:
+            asked = str(Path(folder) / f"{_ENGINE}-{machine}")
+            for other in sorted(Path(folder).glob(f"{_ENGINE}-*")):
+                if other.name != Path(asked).name:
+                    build_data["force_include"][str(other)] = f"steelyard/engines/{other.name}"
+        build_data["shared_scripts"] = {asked or _built(root): _ENGINE}
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{_OLDEST_GLIBC}_{machine}"
 

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
 import zipfile
 from pathlib import Path
 
+import httpx
 import pytest
 
 from steelyard.engine.locate import find_engine
+from tests.integration.conftest import LONGEST_S
 
 ROOT = Path(__file__).parents[2]
 FINDINGS = ROOT / "docs" / "examples" / "quickstart" / "findings.json"
+TIMES = ROOT / "tests" / "cases" / "imports" / "hyperfine" / "1.15.0-two-commands.json"
+TABLE = "metric,unit,value\nlatency_p50,ms,4\nlatency_p99,ms,2\n"
+OTHER, ELF_NUMBER_OF_RISCV = "riscv64", 243
 ORDER = "abbabaababbaabababbaab"
 
 
@@ -27,11 +34,21 @@ def pip(*words: str, **environment: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def wheel_of(engine: str, folder: Path) -> Path:
-    build = ("wheel", ".", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder))
-    pip(*build, STEELYARD_WHEEL_ENGINE=engine)
+def wheel_of(folder: Path, **environment: str) -> Path:
+    pip("wheel", ".", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder),
+        **environment)  # fmt: skip
     (wheel,) = folder.glob("*.whl")
     return wheel
+
+
+def engines(folder: Path) -> str:
+    """That of this machine, and one of another: the head of a binary is all that is looked at."""
+    folder.mkdir()
+    shutil.copy(find_engine(), folder / f"steelyard-engine-{os.uname().machine}")
+    head = bytearray(b"\x7fELF" + bytes(60))
+    head[18:20] = ELF_NUMBER_OF_RISCV.to_bytes(2, "little")
+    (folder / f"steelyard-engine-{OTHER}").write_bytes(head)
+    return str(folder)
 
 
 def installed(wheel: Path, folder: Path) -> Path:
@@ -65,6 +82,18 @@ class Installed:
         assert done.returncode == code, done.stderr
         return done
 
+    def served(self, results: str) -> str:
+        """The page of all runs."""
+        command = [self._scripts / "steelyard", "serve", results, "--listen", "127.0.0.1:0"]
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        try:
+            address = process.stdout.readline().strip()
+            return httpx.get(address, timeout=LONGEST_S, follow_redirects=True).text
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=LONGEST_S)
+
 
 def trials(folder: Path) -> str:
     rows = [f"{i},{name},{100 + 40 * (name == 'b') + i % 3}" for i, name in enumerate(ORDER)]
@@ -74,7 +103,7 @@ def trials(folder: Path) -> str:
 
 @pytest.mark.extended
 def test_commands_of_a_wheel_need_no_checkout(tmp_path: Path) -> None:
-    wheel = wheel_of(str(find_engine()), tmp_path / "wheels")
+    wheel = wheel_of(tmp_path / "wheels", STEELYARD_WHEEL_ENGINES=engines(tmp_path / "engines"))
     assert re.search(r"-py3-none-manylinux_2_17_\w+\.whl$", wheel.name)
     person = Installed(installed(wheel, tmp_path / "venv"), tmp_path)
     where = person.run("python", "-c", "import steelyard; print(steelyard.__file__)").stdout
@@ -87,6 +116,9 @@ def test_commands_of_a_wheel_need_no_checkout(tmp_path: Path) -> None:
     person.run("steelyard", "init", "mine")
     assert person.run("steelyard", "plan", "mine").stdout
     assert person.run("steelyard-engine", "--version").stdout
+    ask = "from steelyard.engine.locate import engine_for as of; print(of(%r), of('s390x'))"
+    other, none = person.run("python", "-c", ask % OTHER).stdout.split()
+    assert (Path(other).name, none) == (f"steelyard-engine-{OTHER}", "None")
     said = person.run("steelyard", "plan", "nowhere", code=2).stderr
     page, _, anchor = said.partition("more: ")[2].strip().partition("#")
     assert f"## {anchor}" in Path(page).read_text(encoding="utf-8").replace("`", "")
@@ -94,7 +126,7 @@ def test_commands_of_a_wheel_need_no_checkout(tmp_path: Path) -> None:
 
 @pytest.mark.extended
 def test_the_wheel_of_the_reading_side_is_for_any_machine_and_judges(tmp_path: Path) -> None:
-    wheel = wheel_of("none", tmp_path / "wheels")
+    wheel = wheel_of(tmp_path / "wheels", STEELYARD_WHEEL_ENGINE="none")
     assert wheel.name.endswith("-py3-none-any.whl")
     held = zipfile.ZipFile(wheel).namelist()
     assert not any("steelyard-engine" in name for name in held)
@@ -105,4 +137,9 @@ def test_the_wheel_of_the_reading_side_is_for_any_machine_and_judges(tmp_path: P
     person = Installed(installed(wheel, tmp_path / "venv"), tmp_path)
     design = ("--baseline", "a", "--margin", "2%", "--design", "pairs")
     assert "b" in person.run("steelyard", "judge", trials(tmp_path), *design).stdout
+    person.run("steelyard", "report", str(FINDINGS), "--to", "report", "--format", "md")
+    (tmp_path / "table.csv").write_text(TABLE)
+    person.run("steelyard", "check", "table.csv", code=6)
+    person.run("steelyard", "import", "hyperfine", str(TIMES), "--as", "system=a,b")
+    assert "<h1" in person.served("results")
     assert "engine" in person.run("steelyard", "load", "http://127.0.0.1:1/", code=3).stderr

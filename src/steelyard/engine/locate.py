@@ -13,6 +13,8 @@ import steelyard
 from steelyard.errors import EngineError
 
 NAME = "steelyard-engine"
+_OF_OTHERS = Path(steelyard.__file__).parent / "engines"
+_SAME_ENGINE = {"armv8l": "armv7l"}
 _INSTALL = "run `make setup` in a checkout, or install the steelyard wheel again"
 
 
@@ -32,6 +34,26 @@ def find_engine() -> Path:
         hint=_INSTALL,
         slug="engine-is-missing",
     )
+
+
+def kind_of(machine: str) -> str:
+    """Whose engine a machine runs whose ``uname -m`` says so.
+
+    A 64-bit ARM core with a 32-bit system says ``armv8l``, and runs what is built for ``armv7l``.
+    """
+    return _SAME_ENGINE.get(machine, machine)
+
+
+def variable_of(kind: str) -> str:
+    """The environment variable that names the engine for such machines."""
+    return f"STEELYARD_ENGINE_{kind.upper()}"
+
+
+def engine_for(kind: str) -> Path | None:
+    """The engine for machines of another kind: the one that is named, or that of the wheel."""
+    named = os.environ.get(variable_of(kind))
+    engine = Path(named) if named is not None else _OF_OTHERS / f"{NAME}-{kind}"
+    return engine if engine.is_file() else None
 
 
 def check_version(engine: Path) -> str:

@@ -8,13 +8,12 @@ machine.
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.engine.locate import find_engine
+from steelyard.engine.locate import engine_for, find_engine, kind_of, variable_of
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.transport import Way
 
@@ -66,17 +65,17 @@ def machine_of(engine: Path) -> str:
 
 
 def _fitting(engine: Path, machine: str, name: str) -> Path:
-    """This engine, or the one that the environment names for the other architecture."""
-    if machine_of(engine) == machine:
+    """This engine, or the one for the other architecture."""
+    kind = kind_of(machine)
+    if machine_of(engine) == kind:
         return engine
-    variable = f"STEELYARD_ENGINE_{machine.upper()}"
-    named = os.environ.get(variable)
-    if named is not None and Path(named).is_file() and machine_of(Path(named)) == machine:
-        return Path(named)
+    other = engine_for(kind)
+    if other is not None and machine_of(other) == kind:
+        return other
     raise SystemFailure(
         "engine_unfit",
         f"{name} is {machine}, the engine here is for {machine_of(engine)}",
-        f"build the engine for {machine} and let ${variable} name it",
+        f"build the engine for {kind} and let ${variable_of(kind)} name it",
     )
 
 

@@ -164,6 +164,7 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
     "docs/guide/install.md": [
         ("make wheel", HELD + "tests/integration/test_wheel.py"),
         ("pip install cargo-zigbuild", NEEDS_A_TARGET),
+        ("podman build", NEEDS_ROOT),
     ],
     "docs/guide/images.md": [
         ("apt install mmdebstrap", NEEDS_ROOT),
