@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import TypeAdapter
 
-from steelyard.inference.robust import Floats
 from steelyard.records.files.parquet import polars
 
 ENDING = ".json.gz"
@@ -41,7 +41,7 @@ class Counters:
     def __getitem__(self, column: str) -> Column:
         return self.columns[column]
 
-    def floats(self, column: str) -> Floats:
+    def floats(self, column: str) -> npt.NDArray[np.float64]:
         """Not a number where the counter has no value."""
         return np.array(self.columns[column], dtype=np.float64)
 
