@@ -128,14 +128,19 @@ def show_open(runs: Sequence[tuple[int, LoadResult]], rate: float) -> None:
     print(f"open, {rate:g}/s asked of each:")
     for n in range(1, MOST + 1):
         rates = [result.rates.ok_per_s for count, result in runs if count == n]
-        p99_us = [result.latency_ns["response"].p99 or 0 for count, result in runs if count == n]
-        line = f"  {n}: {spread_of(rates)}/s, p99 {statistics.median(p99_us) / 1e3:,.0f} us"
+        line = f"  {n}: {spread_of(rates)}/s, p99 {p99_of([r for c, r in runs if c == n])}"
         if n > 1:
             told = verdicts.of(str(n))
             logs = (told.estimate_log, told.low_log, told.high_log)
             ratio, low, high = ("?" if x is None else f"{math.exp(x):.4f}" for x in logs)
             line += f"; rate / ({n} x rate of 1) {ratio} ({low} to {high}): {told.word}"
         print(line)
+
+
+def p99_of(results: Sequence[LoadResult]) -> str:
+    """The median over runs; a run of fewer than 1,000 answers has none."""
+    known = [p99 for each in results if (p99 := each.latency_ns["response"].p99) is not None]
+    return f"{statistics.median(known) / 1e3:,.0f} us" if known else "of too few answers"
 
 
 def show_closed(runs: Sequence[tuple[int, LoadResult]]) -> None:
