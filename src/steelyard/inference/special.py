@@ -109,13 +109,14 @@ def t_bound(tail: float, df: float) -> float:
     log_scale = log_beta(df / 2, 0.5) + math.log(df) / 2
     for _ in range(_MOST_STEPS):
         above = t_above(t, df)
-        density = math.exp(-(df + 1) / 2 * math.log1p(t * t / df) - log_scale)
+        log_density = -(df + 1) / 2 * math.log1p(t * t / df) - log_scale
         if tail > _NEAR_THE_MIDDLE:
-            step = (above - tail) / density / t
+            step = (above - tail) / math.exp(log_density) / t
             t *= 1 + step
         else:
-            step = math.log(above / tail) * above / (density * t)
-            t *= math.exp(step)
+            slope = math.exp(log_density + math.log(t) - math.log(above))
+            step = math.log(above / tail) / slope
+            t = min(t * math.exp(step), math.exp(far_log))
         if abs(step) < _CLOSE:
             break
     return t

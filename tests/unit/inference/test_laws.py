@@ -52,7 +52,7 @@ def test_many_places_at_once_are_judged_as_each_alone() -> None:
         np.testing.assert_allclose(distributions.t_above(many, df), alone, rtol=1e-11)
 
 
-@given(tail=st.floats(1e-290, 0.5), df=st.floats(1, 1e6))
+@given(tail=st.floats(1e-200, 0.5), df=st.floats(1, 1e6))
 def test_a_bound_of_students_law_leaves_the_tail_that_was_asked(tail: float, df: float) -> None:
     bound = float(distributions.t_bound(tail, df))
     assert distributions.t_above(bound, df) == pytest.approx(tail, rel=1e-9)
