@@ -32,6 +32,11 @@ STARTS_NOTHING = {
     "service",
     "workload",
     "image",
+    "publish",
+    "verify",
+    "query",
+    "compact",
+    "support",
 }
 
 
@@ -58,7 +63,7 @@ class Reader:
 
     def _here(self, line: str) -> Done | None:
         """A command that starts nothing is run in this process: half of them would only begin."""
-        words = shlex.split(line)
+        words = shlex.split(line, comments=True)
         if words[0].rpartition("/")[2] != "steelyard" or words[1] not in STARTS_NOTHING:
             return None
         with chdir(self.folder):

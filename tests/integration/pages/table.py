@@ -93,6 +93,30 @@ def where_kept(action: Action) -> Action:
     return run
 
 
+def of_two_machines(reader: Reader, block: Block) -> None:
+    """As if the first file had come from both."""
+    (reader.folder / "big.txt").write_text("b\na\n", encoding="utf-8")
+    first, joined = block.lines
+    reader.run(f"{first} --budget 5s")
+    shutil.copy(reader.folder / "small", reader.folder / "large")
+    reader.run(joined)
+    header, *rows = (reader.folder / "trials.csv").read_text(encoding="utf-8").splitlines()
+    assert header.endswith(",machine")
+    assert {row.rpartition(",")[2] for row in rows} == {"small", "large"}
+
+
+def where_run(action: Action) -> Action:
+    """With a study that has run."""
+
+    def run(reader: Reader, block: Block) -> None:
+        reader.run("steelyard init my-study")
+        shortened(reader)
+        reader.run("steelyard run my-study --seed 1 --format json")
+        action(reader, block)
+
+    return run
+
+
 SERVICE = "services/python-http.yaml"
 WORKLOAD = "workloads/openssl-speed.yaml"
 
@@ -151,6 +175,10 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
             commands("--seed 2 --format md", codes=(0, 5)),
         ),
     ],
+    "docs/guide/follow-releases.md": [
+        ("steelyard history", HELD + "tests/unit/test_cli_history.py"),
+        ("release ", HELD + "tests/unit/test_cli_history.py"),
+    ],
     "docs/guide/gate-a-release.md": [
         ("summary:", text_file("service.yaml", "steelyard service check service.yaml")),
         ("claims:", part_of("studies/ci-gate/study.yaml")),
@@ -192,6 +220,8 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("order,system,throughput", text_file("trials.csv")),
         ("steelyard judge trials.csv", commands()),
         ("trials.csv: throughput", printed),
+        ("order,machine,system", HELD + "tests/unit/judge/test_machine_trials.py"),
+        ("steelyard time", of_two_machines),
         ("from steelyard.judge import", HELD + "tests/unit/test_cli_judge.py"),
         ("from steelyard.report.sentences", HELD + "tests/unit/test_cli_judge.py"),
     ],
@@ -208,6 +238,15 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("steelyard runs", where_kept(commands())),
         ("steelyard runs delete", commands()),
         ("steelyard runs delete", commands()),
+        ("steelyard compact", where_kept(commands())),
+    ],
+    "docs/guide/publish-a-run.md": [
+        ("steelyard publish", where_run(commands())),
+        ("my-study-published/", NO_COMMAND),
+        ("ssh-keygen", "needs a key of the reader's"),
+        ("steelyard verify", commands()),
+        ("steelyard-commitment v1", NO_COMMAND),
+        ("steelyard plan", commands()),
     ],
     "docs/guide/record-noise.md": [
         ("steelyard trace --kernel cpu", commands("--trials 3")),
@@ -226,6 +265,7 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
     "docs/reference/platforms.md": [
         ("steelyard doctor --platform podman", "needs root and an image of the reader's"),
     ],
+    "docs/reference/query.md": [("steelyard query", HELD + "tests/unit/query/test_query.py")],
     "docs/reference/records.md": [("results/STUDY/RUN/", NO_COMMAND)],
     "docs/reference/result.md": [
         ("intended = unsent + sent", NO_COMMAND),
@@ -246,7 +286,11 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
 }
 """The first line of each block begins with these words."""
 
-LONG = {"docs/guide/first-study.md", "docs/guide/gate-a-release.md"}
+LONG = {
+    "docs/guide/first-study.md",
+    "docs/guide/gate-a-release.md",
+    "docs/guide/publish-a-run.md",
+}
 """Pages whose commands run studies."""
 
 RUNS = "results/my-study"
@@ -270,8 +314,13 @@ README_COMMANDS: dict[str, str | None] = {
     ),  # pdf needs pdflatex: tests/unit/report/test_article.py
     "steelyard comment RUN": f"steelyard comment {RUNS} --dry-run",
     "steelyard compare RUN RUN": f"steelyard compare {RUNS} {RUNS}",
+    "steelyard publish RUN --to FOLDER": f"steelyard publish {RUNS} --to published",
+    "steelyard verify FOLDER": "steelyard verify published",
+    "steelyard history RUN...": None,  # needs runs of releases: tests/unit/test_cli_history.py
     "steelyard serve RESULTS": None,  # until Ctrl-C: tests/integration/test_serve.py
     "steelyard runs": "steelyard runs --sort size",
+    'steelyard query "SQL" [FOLDER...]': 'steelyard query "SELECT count(*) FROM trials"',
+    "steelyard compact RUN": f"steelyard compact {RUNS}",
     "steelyard judge TRIALS.csv": (
         "steelyard judge trials.csv --baseline old --response throughput"
     ),
@@ -281,6 +330,7 @@ README_COMMANDS: dict[str, str | None] = {
     "steelyard platform": "steelyard platform list",
     "steelyard service": "steelyard service list",
     "steelyard workload": "steelyard workload list",
+    "steelyard support": "steelyard support",
     "steelyard image build NAME": None,  # needs root and minutes
     "steelyard load URL -c 64 -d 5s [-R RATE] [--json]": (
         "steelyard load http://{address} -c 64 -d 200ms -R 100 --json"
