@@ -267,9 +267,11 @@ fn little(
         return None;
     }
     let means: Option<f64> = round.iter().map(|each| each.mean_ns()).sum();
+    let longest: Option<u64> = round.iter().map(|each| each.max_ns()).sum();
     Some(Little {
         users: f64::from(users) * f64::from(slots?),
         round_ns: means? + think_time_ns as f64,
+        longest_round_ns: (longest? + think_time_ns) as f64,
     })
 }
 

@@ -22,6 +22,7 @@ fn good() -> Evidence {
         little: Some(Little {
             users: 64.0,
             round_ns: 6_400_000.0,
+            longest_round_ns: 6_400_000.0,
         }),
         cancelled: false,
     }
@@ -54,6 +55,7 @@ fn each_rule_warns_by_itself() {
             e.little = Some(Little {
                 users: 64.0,
                 round_ns: 6_300_000.0,
+                longest_round_ns: 6_300_000.0,
             });
         }),
         ("too_few_samples", |e| {
@@ -72,6 +74,23 @@ fn each_rule_warns_by_itself() {
     for (word, change) in cases {
         assert_eq!(warnings(change), (VerdictState::Suspect, vec![word]));
     }
+}
+
+#[test]
+fn a_long_round_at_the_border_of_the_window_breaks_no_law() {
+    let with_longest = |longest_round_ns: f64| {
+        warnings(|e| {
+            let round_ns = 6_300_000.0;
+            let longest_round_ns = longest_round_ns * e.window_ns as f64;
+            e.little = Some(Little {
+                users: 64.0,
+                round_ns,
+                longest_round_ns,
+            });
+        })
+    };
+    assert_eq!(with_longest(0.015).1, ["littles_law"]);
+    assert_eq!(with_longest(0.016).1, [""; 0]);
 }
 
 #[test]
