@@ -21,6 +21,7 @@ from bench.torture.platforms import Platform, what_stands
 
 from steelyard.records.archive import Run
 from steelyard.records.schema import Outcome
+from steelyard.records.sessions import last_reason
 
 PROCESS_END_S = 60.0
 EXPECTED = {0, 1, 3, 130, -signal.SIGKILL}
@@ -144,7 +145,7 @@ class Case:
         trials = Counter(name.partition("-")[0] for name in after)
         if any(count > 1 for count in trials.values()):
             result.wrong["repeated"] = f"{trials}"
-        if len(trials) != self.platform.trials:
+        if len(trials) != self.platform.trials and not self._decided():
             result.wrong["lost"] = f"{len(trials)} of {self.platform.trials} trials in the end"
         run = self._run()
         stands = what_stands(self.folder, None if run is None else run.path, self.network)
@@ -167,6 +168,11 @@ class Case:
     def _run(self) -> Run | None:
         found = list(self.folder.glob(f"{STUDIES}/torture/[!.]*/run.json"))
         return Run(found[0].parent) if found else None
+
+    def _decided(self) -> bool:
+        """Equal systems are called different in a few of a hundred runs, which end sooner."""
+        run = self._run()
+        return run is not None and last_reason(run.events()) == "decided"
 
     def _good(self) -> dict[str, bytes]:
         """Every good record by its folder, byte for byte."""
