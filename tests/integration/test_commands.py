@@ -258,6 +258,17 @@ def test_a_kernel_works_alone_and_its_answer_is_right(steelyard: Steelyard) -> N
     assert document["solutions"][0]["repeats"][0]["scaled_residual"] < 16
 
 
+def test_memory_is_read_written_and_found_as_it_was_written(steelyard: Steelyard) -> None:
+    words = ("--array", "1MiB", "--largest-block", "2KiB", "--repeat", "1", "--json")
+    done = steelyard.run("kernel", "ram", *words)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["valid"]
+    assert {each["element"] for each in document["passes"]} == {"int", "float"}
+    operations = {each["operation"] for each in document["passes"]}
+    assert operations == {"read", "write", "copy", "scale", "add", "triad"}
+
+
 def test_a_target_that_is_not_there_is_the_operators(steelyard: Steelyard) -> None:
     done = steelyard.run("load", "http://127.0.0.1:1/", "-d", "100ms")
     assert done.returncode == 3
