@@ -37,8 +37,19 @@ rows say little of an idle one."""
 def whole(document: dict[str, Any], name: str) -> str:
     """The page."""
     head = _HEAD.format(name=name, trials=document["trials"], causes=document["cause_trials"])
-    parts = [head + _conditions(document), faults(document), causes(document), _limits(document)]
-    return "\n\n".join(parts) + "\n"
+    measured = [head + _conditions(document), faults(document), *_left_out(document)]
+    return "\n\n".join([*measured, causes(document), _limits(document)]) + "\n"
+
+
+def _left_out(document: dict[str, Any]) -> list[str]:
+    """Studies that were measured and taken out by hand, each with its reason."""
+    reasons = document.get("left_out", ())
+    rows = "\n".join(f"- {reason}" for reason in reasons)
+    return (
+        [f"Measured, taken out of this table by hand, and measured again:\n\n{rows}"]
+        if rows
+        else []
+    )
 
 
 def _conditions(document: dict[str, Any]) -> str:
