@@ -116,6 +116,7 @@ def test_a_lost_terminal_is_a_signal_like_the_others() -> None:
     code = (
         "import os, signal, pty, sys\n"
         "from steelyard.trial.session_state.interrupt import Interrupt\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # also where `nohup` runs this
         "_, terminal = pty.openpty()\n"
         "os.dup2(terminal, 2)\n"
         "interrupt = Interrupt()\n"
