@@ -99,9 +99,9 @@ def _measured(folder: Path, trials: int) -> Iterator[str]:
 
 def _child(folder: Path) -> None:
     """The session; a line of JSON on stdout after each attempt."""
-    from steelyard.cli.new_run import new_run  # noqa: PLC0415 - of the process that is measured
-    from steelyard.cli.plan import plan_study  # noqa: PLC0415
+    from steelyard.cli.planning.plan import plan_study  # noqa: PLC0415
     from steelyard.cli.session.display import Display  # noqa: PLC0415
+    from steelyard.cli.session.new_run import new_run  # noqa: PLC0415 - of the process that is measured
     from steelyard.plan.model import PlannedTrial  # noqa: PLC0415
     from steelyard.records.archive import open_run  # noqa: PLC0415
     from steelyard.records.ledger import Ledger  # noqa: PLC0415

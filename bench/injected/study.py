@@ -15,7 +15,7 @@ from typing import Any
 from bench.injected.faults import ClockStep, Fault
 from bench.injected.machine import descendants
 
-from steelyard.inference.diagnostics import counts_differ
+from steelyard.inference.assumptions.diagnostics import counts_differ
 from steelyard.judge.kinds.verdict_notes import CAUSES
 from steelyard.records.archive import Run, runs_below
 from steelyard.records.schema import Outcome, TrialRecord

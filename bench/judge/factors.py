@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from bench.judge.table import Row, in_turn
 
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.judge.analyses.factors import boundary
 from steelyard.judge.analyses.factors.design import Design, full_factorial
 from steelyard.judge.analyses.factors.questions import questions

@@ -16,8 +16,8 @@ PRELOADED = [
     "bench.torture.controller",
     "steelyard.cli.entry",
     "steelyard.cli.main",
-    "steelyard.cli.run",
-    "steelyard.cli.restore",
+    "steelyard.cli.session.run",
+    "steelyard.cli.session.restore",
     "steelyard.report.formats.json",
     "steelyard.judge.verdict",
 ]

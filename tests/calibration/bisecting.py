@@ -21,7 +21,7 @@ from steelyard.judge.own_trials.arguments import Declared
 from steelyard.judge.own_trials.rows import TrialRows
 from steelyard.judge.own_trials.verdicts import judge_rows
 from steelyard.plan.order import big_stick, blocks, generator
-from steelyard.records.bisection import Outcome, Step
+from steelyard.records.results.bisection import Outcome, Step
 from steelyard.timing.bisection import bisected
 from steelyard.timing.levels import change_of
 

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from tests.calibration.cells import big_stick
 
 from steelyard.errors import AnalysisError
-from steelyard.inference.carry_over import carry_over
+from steelyard.inference.assumptions.carry_over import carry_over
+from steelyard.inference.assumptions.diagnostics import shape_of
 from steelyard.inference.confidence import Rejections
-from steelyard.inference.diagnostics import shape_of
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import judge_trials

@@ -17,10 +17,11 @@ from scipy.stats import norm, ttest_ind
 from tests.calibration import cells
 from tests.calibration.cells import Batch, Signs
 
-from steelyard.inference import distributions, exact, sequential
-from steelyard.inference.carry_over import CarryOver
+from steelyard.inference import exact, sequential
+from steelyard.inference.assumptions.carry_over import CarryOver
 from steelyard.inference.confidence import Interval, Size
 from steelyard.inference.estimate import estimate
+from steelyard.inference.probability import distributions
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import Decision, VerdictWord
 from steelyard.inference.spending import spent

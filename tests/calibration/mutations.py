@@ -14,7 +14,8 @@ from unittest.mock import patch
 from tests.calibration import cells, contracts, mistakes
 from tests.calibration.checks import Check, at_the_margin, consistent, covered, equal, found, said
 
-from steelyard.inference import carry_over, diagnostics, exact, randomisation, sequential
+from steelyard.inference import exact, randomisation, sequential
+from steelyard.inference.assumptions import carry_over, diagnostics
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons import comparison, notes, withholding

@@ -18,10 +18,10 @@ from tests.calibration.gate import ALPHA
 from tests.calibration.noises import Values
 from tests.calibration.tally import Tally
 
+from steelyard.inference.assumptions.own_memory import own_memory
 from steelyard.inference.confidence import Rejections
 from steelyard.inference.estimate import estimate
 from steelyard.inference.exact import pool_of
-from steelyard.inference.own_memory import own_memory
 from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.stream import Stream
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from tests.calibration.noises import NOISES, SD
 
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.judge.analyses.factors.design import Design, Layout, full_factorial
 from steelyard.judge.analyses.factors.findings import EffectWord
 from steelyard.judge.analyses.factors.questions import Subset, questions, terms

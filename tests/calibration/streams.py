@@ -25,7 +25,7 @@ from steelyard.history.point import ComparisonPoint, RunPoint
 from steelyard.inference.online_rate import OnlineRate
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import ResponseFinding
-from steelyard.records.chain import ANCHOR_EVERY, LinkKind, Standing
+from steelyard.records.results.chain import ANCHOR_EVERY, LinkKind, Standing
 
 RELEASES = 1_000
 CHANGES = 0.01

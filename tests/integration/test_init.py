@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from steelyard.cli.init import QUESTIONS
 from steelyard.cli.main import app
+from steelyard.cli.planning.init import QUESTIONS
 from steelyard.records.archive import open_run
 from steelyard.report.from_run import find
 

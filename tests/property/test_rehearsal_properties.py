@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steelyard.cli.new_run import new_run
+from steelyard.cli.session.new_run import new_run
 from steelyard.plan.make import make_plan
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes

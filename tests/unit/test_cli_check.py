@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from steelyard.cli.main import app
 from steelyard.consistency.findings import WARNINGS, Cause, Finding, Place, Rule, Severity
-from steelyard.report.sentences.published import expected, reason
+from steelyard.report.sentences.terminal.published import expected, reason
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "guide" / "check-published-tables.md").read_text(encoding="utf-8")

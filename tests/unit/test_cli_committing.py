@@ -10,9 +10,9 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from steelyard.cli.committing import read_commitment, refuse_another_plan
 from steelyard.cli.main import app
-from steelyard.cli.plan import plan_study
+from steelyard.cli.planning.committing import read_commitment, refuse_another_plan
+from steelyard.cli.planning.plan import plan_study
 from steelyard.errors import RecordError
 from steelyard.records.commitment import commit
 

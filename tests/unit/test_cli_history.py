@@ -13,9 +13,14 @@ from typer.testing import CliRunner
 from steelyard.cli.main import app
 from steelyard.errors import StudyError
 from steelyard.history.chain import chain_of
-from steelyard.records.chain import Standing
-from steelyard.records.stored_series import read_series
-from steelyard.report.sentences.chain import LINK_HEAD, chain_lines, link_cells, series_line
+from steelyard.records.own_files.stored_series import read_series
+from steelyard.records.results.chain import Standing
+from steelyard.report.sentences.terminal.chain import (
+    LINK_HEAD,
+    chain_lines,
+    link_cells,
+    series_line,
+)
 
 
 def asked(*words: str) -> tuple[int, str, str]:

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from steelyard.cli.main import app
 from steelyard.errors import StudyError
-from steelyard.records.separated_values import rows_of
-from steelyard.records.trials_file import parse_trials
+from steelyard.records.own_files.separated_values import rows_of
+from steelyard.records.own_files.trials_file import parse_trials
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "guide" / "judge-your-own-trials.md").read_text(encoding="utf-8")

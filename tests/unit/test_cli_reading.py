@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from steelyard.cli import reading
+from steelyard.cli.archive import reading
 from steelyard.errors import HostError
 from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import Run

@@ -17,8 +17,8 @@ from pathlib import Path
 from steelyard.consistency.cells import METRIC, Cell, Table
 from steelyard.consistency.reading import read_rows
 from steelyard.errors import Complaint
-from steelyard.records.separated_file import refuse
-from steelyard.records.separated_values import Field
+from steelyard.records.own_files.separated_file import refuse
+from steelyard.records.own_files.separated_values import Field
 from steelyard.units import UnitError, parse
 
 _OWN = {"claim", "subject", "relation", "than", "by", METRIC}

@@ -1,4 +1,4 @@
-"""What is found in a table: kinds and figures; ``report/sentences/published.py`` writes of them."""
+"""What is found in a table: kinds and figures; ``report/sentences`` writes of them."""
 
 from __future__ import annotations
 

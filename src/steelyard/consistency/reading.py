@@ -11,8 +11,8 @@ from steelyard.consistency.cells import KIND, METRIC, PHASE, SEMANTIC, STATISTIC
 from steelyard.consistency.printed import printed
 from steelyard.consistency.quantities import LOADS, is_exact, unit_of
 from steelyard.errors import Complaint
-from steelyard.records.separated_file import open_quotes, ragged, read_text, refuse, twice
-from steelyard.records.separated_values import Field, rows_of
+from steelyard.records.own_files.separated_file import open_quotes, ragged, read_text, refuse, twice
+from steelyard.records.own_files.separated_values import Field, rows_of
 
 MOST_ROWS = 100_000
 MOST_COLUMNS = 200

@@ -16,7 +16,7 @@ from steelyard.errors import RecordError
 from steelyard.history.point import ComparisonPoint, RunPoint
 from steelyard.inference.online_rate import OnlineRate, runs_needed
 from steelyard.inference.sequential import VerdictWord
-from steelyard.records.chain import Chain, Link, LinkKind, Standing, Total
+from steelyard.records.results.chain import Chain, Link, LinkKind, Standing, Total
 
 RATE = 0.05
 _DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")

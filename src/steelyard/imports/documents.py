@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from steelyard.errors import Complaint, StudyError
 from steelyard.imports.kind import CsvForm, Kind
-from steelyard.records.separated_values import Field, rows_of
+from steelyard.records.own_files.separated_values import Field, rows_of
 
 _CUT = "was it cut? give it as the tool wrote it"
 

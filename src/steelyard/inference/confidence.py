@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.inference.running import Point, RunningTests
 from steelyard.inference.stream import Stream
 

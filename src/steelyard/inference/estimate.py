@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steelyard.inference.distributions import normal_bound
-from steelyard.inference.robust import Floats, Mask, mad_sd
+from steelyard.inference.noise.robust import Floats, Mask, mad_sd
+from steelyard.inference.probability.distributions import normal_bound
 from steelyard.inference.weights import adjusted, weights
 
 _SCAN_SES = 6.0

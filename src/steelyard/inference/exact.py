@@ -18,8 +18,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.inference.noise.robust import Floats
 from steelyard.inference.randomisation import Signs
-from steelyard.inference.robust import Floats
 from steelyard.inference.spending import FIRST_LOOK, spent
 from steelyard.inference.weights import adjusted, weights, weights_by_machine
 

@@ -22,9 +22,9 @@ import numpy.typing as npt
 
 from steelyard.inference import welch
 from steelyard.inference.confidence import Interval
-from steelyard.inference.distributions import t_bound
 from steelyard.inference.estimate import Estimate, estimate
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
+from steelyard.inference.probability.distributions import t_bound
 from steelyard.inference.stream import Stream
 
 _Array = npt.NDArray[Any]

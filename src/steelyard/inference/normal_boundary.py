@@ -13,8 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from steelyard.inference.distributions import normal_above, normal_density
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
+from steelyard.inference.probability.distributions import normal_above, normal_density
 from steelyard.inference.spending import FIRST_LOOK, SHORTEST_HORIZON, spent_by_second
 
 _STEP = 0.1

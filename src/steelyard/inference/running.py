@@ -14,7 +14,7 @@ import numpy as np
 
 from steelyard.inference import welch
 from steelyard.inference.exact import OneSided, SequentialTests
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.inference.stream import Stream
 
 _ROWS_AT_ONCE = 512

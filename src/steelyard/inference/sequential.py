@@ -11,7 +11,7 @@ import numpy as np
 
 from steelyard.inference.confidence import Asked, Rejections, fixed_grid, run_together
 from steelyard.inference.exact import SequentialTests
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.inference.running import RunningTests
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.stream import Stream

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from steelyard.inference.exact import Pool
+from steelyard.inference.noise.robust import Floats, Mask
 from steelyard.inference.randomisation import Design
-from steelyard.inference.robust import Floats, Mask
 from steelyard.inference.spending import FIRST_LOOK
 
 

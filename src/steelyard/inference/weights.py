@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steelyard.inference.autocorrelation import removed_from_rows
-from steelyard.inference.covariates import quick_parts
-from steelyard.inference.detrend import basis, movements, slow_part
-from steelyard.inference.robust import Floats, row_sds
+from steelyard.inference.noise.autocorrelation import removed_from_rows
+from steelyard.inference.noise.covariates import quick_parts
+from steelyard.inference.noise.detrend import basis, movements, slow_part
+from steelyard.inference.noise.robust import Floats, row_sds
 
 SCALE = 2**14
 """Weights are whole multiples of 1/SCALE, so that sums and ties are exact."""

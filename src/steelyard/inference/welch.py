@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.inference.autocorrelation import removed_from_residuals
-from steelyard.inference.covariates import quick_parts
-from steelyard.inference.detrend import basis
-from steelyard.inference.distributions import t_bound
+from steelyard.inference.noise.autocorrelation import removed_from_residuals
+from steelyard.inference.noise.covariates import quick_parts
+from steelyard.inference.noise.detrend import basis
+from steelyard.inference.noise.robust import Floats, Mask, mad_sd
 from steelyard.inference.normal_boundary import levels
-from steelyard.inference.robust import Floats, Mask, mad_sd
+from steelyard.inference.probability.distributions import t_bound
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.stream import Stream
 from steelyard.inference.weights import last_in_rank

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from steelyard.inference.distributions import binomial_quantile
+from steelyard.inference.probability.distributions import binomial_quantile
 from steelyard.judge.findings import AttemptFinding, BottleneckNote, CellFinding, WarningNote
 from steelyard.judge.kinds.not_measured import not_measured
 from steelyard.judge.visits.readings import key_of

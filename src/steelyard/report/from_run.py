@@ -14,9 +14,15 @@ from steelyard.judge.kinds.caveats import SamplesDamaged, SamplesDeleted, Sample
 from steelyard.judge.verdict import judge_study
 from steelyard.records.archive import Run
 from steelyard.records.attempt_folder import attempt_key, is_samples
-from steelyard.records.author_notes import FOLDER, LATEX, OF_ARTICLES, name_of_note, read_notes
 from steelyard.records.counters import EARLIER_ENDING
 from steelyard.records.files.parquet import parquet_is_read
+from steelyard.records.own_files.author_notes import (
+    FOLDER,
+    LATEX,
+    OF_ARTICLES,
+    name_of_note,
+    read_notes,
+)
 from steelyard.records.schema import TrialRecord
 from steelyard.study.read import read_study
 

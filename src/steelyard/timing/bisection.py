@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from steelyard.inference.sequential import VerdictWord
-from steelyard.records.bisection import Bisection, Change, Outcome, Step
+from steelyard.records.results.bisection import Bisection, Change, Outcome, Step
 
 _WORSE, _BETTER = VerdictWord.SLOWER.value, VerdictWord.FASTER.value
 _OPPOSITE = {_WORSE: _BETTER, _BETTER: _WORSE}

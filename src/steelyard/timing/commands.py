@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from steelyard.records.timing import Execution, Quantity, TimedVisit
+from steelyard.records.results.timing import Execution, Quantity, TimedVisit
 from steelyard.timing.execution import CommandFailedError, Shell, Streams, execute
 
 WALL = Quantity("wall", "wall time", "s", "lower")

@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import HostError
-from steelyard.records.timing import Execution
+from steelyard.records.results.timing import Execution
 
 _CONTROL = 3
 _NOTHING = Path(os.devnull)

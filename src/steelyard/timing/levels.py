@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
-from steelyard.records.bisection import Change, Step
-from steelyard.records.timing import Quantity
+from steelyard.records.results.bisection import Change, Step
+from steelyard.records.results.timing import Quantity
 from steelyard.timing.bisection import LevelSkipped
 from steelyard.timing.commands import Beside, Command, Commands
 from steelyard.timing.execution import CommandFailedError

@@ -13,7 +13,7 @@ from steelyard.judge.own_trials.arguments import DEFAULT_BUDGET, Declared
 from steelyard.judge.own_trials.rows import LEAST_VISITS, TrialRows, TrialsError
 from steelyard.judge.own_trials.verdicts import TrialsVerdict, judge_rows
 from steelyard.plan.order import big_stick, blocks, generator
-from steelyard.records.timing import Quantity, TimedVisit, Timing
+from steelyard.records.results.timing import Quantity, TimedVisit, Timing
 
 _VISIT_S = 0.1
 """The least length of a visit: shorter executions are repeated within it."""

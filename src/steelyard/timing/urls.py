@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import HostError
-from steelyard.records.timing import Quantity, TimedVisit
+from steelyard.records.results.timing import Quantity, TimedVisit
 
 THROUGHPUT = Quantity("throughput", "throughput", "operations/s", "higher")
 MEDIAN = Quantity("latency_p50", "median response time", "ns", "lower")

@@ -13,7 +13,7 @@ from steelyard.history.chain import chain_of
 from steelyard.history.point import RunPoint
 from steelyard.inference.online_rate import OnlineRate, runs_needed, share
 from steelyard.inference.sequential import VerdictWord
-from steelyard.records.chain import LinkKind, Standing
+from steelyard.records.results.chain import LinkKind, Standing
 
 SLOWER, ALIKE = VerdictWord.SLOWER, VerdictWord.EQUIVALENT
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from steelyard.inference.detrend import basis, movements, slow_part
+from steelyard.inference.noise.detrend import basis, movements, slow_part
 
 
 @pytest.mark.parametrize("visits", [8, 12, 47, 48, 96, 300, 2_000])

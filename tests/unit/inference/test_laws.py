@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import isotonic_regression
 
-from steelyard.inference import distributions
-from steelyard.inference.isotonic import isotonic
-from steelyard.inference.studentised_range import range_quantile
+from steelyard.inference.probability import distributions
+from steelyard.inference.probability.studentised_range import range_quantile
+from steelyard.judge.analyses.scaling.shape import isotonic
 
 EXACTLY = {"rtol": 1e-10, "atol": 0.0}
 TAILS = np.array([1e-12, 1e-6, 0.0005, 0.0125, 0.05, 0.3, 0.5, 0.7, 0.975])

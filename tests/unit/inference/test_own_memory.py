@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from steelyard.inference.own_memory import OwnMemory, own_memory
+from steelyard.inference.assumptions.own_memory import OwnMemory, own_memory
+from steelyard.inference.noise.robust import Floats
 from steelyard.inference.randomisation import big_stick
-from steelyard.inference.robust import Floats
 from steelyard.judge import judge_trials
 from steelyard.judge.kinds.verdict_notes import VisitsDepend
 from steelyard.report.notes.verdict import note_text

@@ -9,8 +9,8 @@ import pytest
 from tests.unit.judge.quick import judge_study
 from tests.unit.judge.test_judge_study import a_study, judged, measured, noisy
 
-from steelyard.inference.carry_over import carry_over
-from steelyard.inference.diagnostics import counts_differ, shape_of
+from steelyard.inference.assumptions.carry_over import carry_over
+from steelyard.inference.assumptions.diagnostics import counts_differ, shape_of
 from steelyard.judge.cells import median_interval
 from steelyard.judge.kinds.caveats import (
     ConditionsMeasured,

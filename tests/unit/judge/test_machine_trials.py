@@ -14,7 +14,7 @@ from steelyard.judge import TrialsVerdict, judge_trials
 from steelyard.judge.kinds.verdict_notes import CarryOverFound, NoVariation
 from steelyard.judge.own_trials.rows import TrialsError
 from steelyard.judge.visits.pairs import MACHINE
-from steelyard.report.sentences.trials import trials_lines
+from steelyard.report.sentences.terminal.trials import trials_lines
 
 PATHS = 300
 Rows = list[tuple[str, str, float]]

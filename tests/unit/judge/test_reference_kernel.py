@@ -10,8 +10,8 @@ import pytest
 from tests.unit.judge.quick import judge_study, look
 from tests.unit.judge.studies import a_record, a_study
 
-from steelyard.inference.covariates import quick_parts
-from steelyard.inference.detrend import basis
+from steelyard.inference.noise.covariates import quick_parts
+from steelyard.inference.noise.detrend import basis
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.visits.reference_kernel import covariate_of, measured_before, parts_of
 from steelyard.plan.make import make_plan

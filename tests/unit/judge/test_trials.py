@@ -20,7 +20,7 @@ from steelyard.judge.kinds.verdict_notes import (
     TooFewVisits,
 )
 from steelyard.plan.order import blocks
-from steelyard.report.sentences.trials import trials_lines
+from steelyard.report.sentences.terminal.trials import trials_lines
 
 PATHS = 2_000
 

@@ -13,8 +13,8 @@ from tests.calibration.faults import FAULTS, struck
 from tests.unit.judge.quick import judge_study
 from tests.unit.judge.studies import RESPONSES, a_record, a_study, kinds, measured, noisy
 
+from steelyard.inference.noise.robust import Floats
 from steelyard.inference.randomisation import big_stick
-from steelyard.inference.robust import Floats
 from steelyard.inference.sequential import Decision, VerdictWord
 from steelyard.judge.comparisons.withholding import carry_over_decides
 from steelyard.judge.findings import VerdictFinding

@@ -15,8 +15,8 @@ import pytest
 from tests.unit.publication.conftest import KEPT, recorded
 from typer.testing import CliRunner, Result
 
+from steelyard.cli.archive.query import MEMORY as MEMORY_OF_THE_OPTION
 from steelyard.cli.main import app
-from steelyard.cli.query import MEMORY as MEMORY_OF_THE_OPTION
 from steelyard.errors import HostError
 from steelyard.query.archive import MEMORY, asked
 from steelyard.query.tables import TABLES

@@ -5,7 +5,12 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import RecordError
-from steelyard.records.author_notes import MOST_BYTES, kept_notes, name_of_note, read_notes
+from steelyard.records.own_files.author_notes import (
+    MOST_BYTES,
+    kept_notes,
+    name_of_note,
+    read_notes,
+)
 
 
 def test_notes_are_read_by_their_name_and_empty_ones_are_none(tmp_path: Path) -> None:

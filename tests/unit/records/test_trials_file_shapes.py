@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli.main import app
-from steelyard.records.trials_file import read_trials
+from steelyard.records.own_files.trials_file import read_trials
 
 SYSTEMS = "abbabaabbaababbaabab"
 VALUES = [100.0 + (7 * at % 11) / 4 for at in range(len(SYSTEMS))]

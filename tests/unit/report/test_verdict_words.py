@@ -19,13 +19,13 @@ from steelyard.judge.stopping.interim import InterimWord, Look
 from steelyard.records.warnings import Resource
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.formats.terminal import screen_lines
-from steelyard.report.sentences.answer import (
+from steelyard.report.sentences.assumptions import bottleneck_rows
+from steelyard.report.sentences.claims import claim_line
+from steelyard.report.sentences.terminal.answer import (
     answer,
     exploratory_lines,
 )
-from steelyard.report.sentences.assumptions import bottleneck_rows
-from steelyard.report.sentences.claims import claim_line
-from steelyard.report.sentences.interim import progress_words
+from steelyard.report.sentences.terminal.interim import progress_words
 from steelyard.report.sentences.verdict import condition_sentence, more_visits, verdict_sentence
 from steelyard.report.view import views
 from steelyard.report.vocabulary import verdict_word

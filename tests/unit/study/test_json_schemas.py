@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from steelyard.cli.init import QUESTIONS, templates
+from steelyard.cli.planning.init import QUESTIONS, templates
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Shelf
 from steelyard.study.json_schema import SCHEMAS, written

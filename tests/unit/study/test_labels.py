@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.cli.reading import write
+from steelyard.cli.archive.reading import write
 from steelyard.plan.make import make_plan
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run

@@ -19,7 +19,7 @@ from tests.unit.study.study_texts import (
     written,
 )
 
-from steelyard.cli.init import templates
+from steelyard.cli.planning.init import templates
 from steelyard.plan.model import Cell
 from steelyard.study.bind import bind
 from steelyard.study.file.source import read_source

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from steelyard.cli.main import app
 from steelyard.engine.locate import find_engine
 from steelyard.errors import HostError
-from steelyard.records.bisection import Change, Outcome, Step
+from steelyard.records.results.bisection import Change, Outcome, Step
 from steelyard.timing.bisection import LevelSkipped, bisected
 from steelyard.timing.commits import Commits
 

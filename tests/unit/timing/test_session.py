@@ -15,9 +15,9 @@ import pytest
 from steelyard.errors import HostError
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import judge_trials
-from steelyard.records.timing import Execution, Quantity, TimedVisit, Timing
+from steelyard.records.results.timing import Execution, Quantity, TimedVisit, Timing
 from steelyard.report.formats.timing import csv_export, json_export, markdown_export, trials_export
-from steelyard.report.sentences.timing import timing_lines
+from steelyard.report.sentences.terminal.timing import timing_lines
 from steelyard.report.tables.timing import timing_table
 from steelyard.timing import session
 from steelyard.timing.session import Declaration, Progress, timed

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from steelyard.records.timing import TimedVisit, Timing
+from steelyard.records.results.timing import TimedVisit, Timing
 from steelyard.report.formats.timing import json_export
-from steelyard.report.sentences.timing import _repeated
+from steelyard.report.sentences.terminal.timing import _repeated
 from steelyard.timing.urls import THROUGHPUT, LoadFailedError, Urls
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from steelyard.cli.console import say, tell
 from steelyard.cli.doctor.rules import Check
-from steelyard.cli.restore import told
+from steelyard.cli.session.restore import told
 from steelyard.errors import ExitCode, HostError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host

@@ -11,7 +11,7 @@ from steelyard import units
 from steelyard.cli.doctor.rules import Check
 from steelyard.hosts.host import Host
 from steelyard.judge.analyses.planning.resolution import resolutions
-from steelyard.report.sentences.resolution import resolution_lines
+from steelyard.report.sentences.terminal.resolution import resolution_lines
 from steelyard.study.model import TrialsSpec
 from steelyard.trial.attempt.outcomes import TrialFailed
 from steelyard.trial.attempt.reference_kernel import noise_at_rest

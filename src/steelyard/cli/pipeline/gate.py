@@ -60,7 +60,7 @@ def gate(  # noqa: PLR0917 - typer reads options from the parameters
 ) -> int:
     """Measure a change against its base, both built here; slower or contradicted: exit code 5."""
     from steelyard.cli.pipeline import base as bases
-    from steelyard.cli.plan import plan_study
+    from steelyard.cli.planning.plan import plan_study
     from steelyard.cli.session import measure
 
     plan_study(study, variant, seed, budget)  # its mistakes come before anything is built

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 
 from steelyard.cli.session.state import SessionState
 from steelyard.report.notes.warnings import kind_text
-from steelyard.report.sentences.interim import forecast_words, further_words, left_words
+from steelyard.report.sentences.terminal.interim import forecast_words, further_words, left_words
 from steelyard.report.view import Table
 
 _LINES_BESIDE_VERDICTS = 8

@@ -26,8 +26,8 @@ from steelyard.records.schema import TrialRecord
 from steelyard.report import notes
 from steelyard.report.figures import counted, quantity
 from steelyard.report.notes.warnings import warning_text
-from steelyard.report.sentences.interim import left_words, progress_words
-from steelyard.report.sentences.resolution import resolution_lines
+from steelyard.report.sentences.terminal.interim import left_words, progress_words
+from steelyard.report.sentences.terminal.resolution import resolution_lines
 from steelyard.study.model import Study
 from steelyard.study.workload_study import study_of
 from steelyard.trial.session_state.watcher import Watcher

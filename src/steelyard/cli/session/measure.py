@@ -9,14 +9,14 @@ from pathlib import Path
 
 import typer
 
-from steelyard.cli.committing import read_commitment, refuse_another_plan, tell_commitment
+from steelyard.cli.archive.reading import chosen_formats, print_answer, write
 from steelyard.cli.console import shown, tell
-from steelyard.cli.extending import extend_budget, may_be_extended
-from steelyard.cli.new_run import new_run
 from steelyard.cli.options import FailIf
-from steelyard.cli.plan import plan_study
-from steelyard.cli.reading import chosen_formats, print_answer, write
+from steelyard.cli.planning.committing import read_commitment, refuse_another_plan, tell_commitment
+from steelyard.cli.planning.plan import plan_study
 from steelyard.cli.session.display import tell_at_once, watch
+from steelyard.cli.session.extending import extend_budget, may_be_extended
+from steelyard.cli.session.new_run import new_run
 from steelyard.cli.session.stream import EventStream
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import ExitCode, RecordError

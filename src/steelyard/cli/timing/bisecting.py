@@ -14,8 +14,8 @@ from steelyard.cli.timing.command_lines import Found, fill, primary_of
 from steelyard.cli.timing.options import Searched
 from steelyard.cli.timing.outcome import declaration_of
 from steelyard.errors import ExitCode, HostError
-from steelyard.records.bisection import Bisection, Outcome, Step
-from steelyard.report.sentences.bisection import bisection_lines, step_line
+from steelyard.records.results.bisection import Bisection, Outcome, Step
+from steelyard.report.sentences.terminal.bisection import bisection_lines, step_line
 from steelyard.timing.bisection import LevelSkipped, bisected
 from steelyard.timing.commands import Beside, Command
 from steelyard.timing.commits import Commits

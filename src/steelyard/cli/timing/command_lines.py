@@ -10,7 +10,7 @@ from typing import Literal
 
 import typer
 
-from steelyard.records.timing import Quantity
+from steelyard.records.results.timing import Quantity
 from steelyard.timing.commands import MEMORY, SYSTEM, USER, WALL, Beside
 
 _RESPONSES = (WALL, USER, SYSTEM, MEMORY)

@@ -17,11 +17,11 @@ from steelyard.cli.timing.options import Shared
 from steelyard.errors import ExitCode, HostError
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
 from steelyard.plan.order import draw_seed
-from steelyard.records.timing import Timing
+from steelyard.records.results.timing import Timing
 from steelyard.report.figures import counted
 from steelyard.report.formats.timing import EXPORTS, json_export
-from steelyard.report.sentences.timing import timing_lines
-from steelyard.report.sentences.trials import trials_lines
+from steelyard.report.sentences.terminal.timing import timing_lines
+from steelyard.report.sentences.terminal.trials import trials_lines
 from steelyard.report.tables.timing import lines_of, timing_table
 from steelyard.timing.session import Declaration, Progress, Subjects, timed
 from steelyard.units import UnitError, parse

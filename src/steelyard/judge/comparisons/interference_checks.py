@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steelyard.inference.diagnostics import counts_differ
-from steelyard.inference.distributions import t_bound
-from steelyard.inference.robust import Mask
+from steelyard.inference.assumptions.diagnostics import counts_differ
+from steelyard.inference.noise.robust import Mask
+from steelyard.inference.probability.distributions import t_bound
 from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.welch import contrast
 from steelyard.judge.kinds.verdict_notes import (

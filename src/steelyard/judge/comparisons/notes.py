@@ -8,8 +8,8 @@ from statistics import median
 
 import numpy as np
 
-from steelyard.inference.carry_over import carry_over
-from steelyard.inference.diagnostics import Shape
+from steelyard.inference.assumptions.carry_over import carry_over
+from steelyard.inference.assumptions.diagnostics import Shape
 from steelyard.inference.estimate import Estimate, visits_to_decide
 from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.spending import FIRST_LOOK

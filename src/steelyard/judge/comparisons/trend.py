@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from steelyard.inference.detrend import movements
+from steelyard.inference.noise.detrend import movements
 from steelyard.inference.weights import adjusted, trends
 from steelyard.judge.comparisons.comparison import Judged
 from steelyard.judge.findings import TrendFinding

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from steelyard.inference.assumptions.diagnostics import Shape, change_of, shape_of
+from steelyard.inference.assumptions.own_memory import LAGS, OwnMemory, own_memory
 from steelyard.inference.confidence import UNBOUNDED, Interval, Size, with_estimate
-from steelyard.inference.detrend import movements
-from steelyard.inference.diagnostics import Shape, change_of, shape_of
 from steelyard.inference.estimate import Estimate, raw_ratio_log
-from steelyard.inference.own_memory import LAGS, OwnMemory, own_memory
+from steelyard.inference.noise.detrend import movements
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons.comparison import Judged

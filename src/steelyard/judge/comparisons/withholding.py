@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from steelyard.inference.carry_over import carry_over
-from steelyard.inference.diagnostics import counts_differ
+from steelyard.inference.assumptions.carry_over import carry_over
+from steelyard.inference.assumptions.diagnostics import counts_differ
 from steelyard.inference.estimate import estimate
-from steelyard.inference.robust import ROUNDING_LOG, Floats
+from steelyard.inference.noise.robust import ROUNDING_LOG, Floats
 from steelyard.inference.sequential import Decision, VerdictWord
 from steelyard.judge.comparisons.families import Comparison
 from steelyard.judge.comparisons.interference_checks import (

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from steelyard.errors import AnalysisError
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.plan.order import TOLERANCE
 from steelyard.study.model import Level
 

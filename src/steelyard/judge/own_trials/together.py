@@ -14,8 +14,8 @@ import numpy as np
 from steelyard.inference import machines
 from steelyard.inference.confidence import Interval
 from steelyard.inference.machines import Deviation, Population
+from steelyard.inference.noise.robust import Floats
 from steelyard.inference.ratio_tests import Inference
-from steelyard.inference.robust import Floats
 from steelyard.inference.sequential import Decision, VerdictWord
 from steelyard.inference.stream import Stream
 from steelyard.judge.comparisons.comparison import ASKED_AGAIN, Judged, Standing

@@ -44,7 +44,7 @@ from steelyard.study.model import Level, ResponseSpec
 
 
 class TrialsVerdict(Frozen):
-    """What the judge says of trials; ``report/sentences/trials.py`` puts it into sentences.
+    """What the judge says of trials; ``sentences/terminal/trials.py`` puts it into sentences.
 
     ``verdicts`` are those of a report (``docs/reference/findings.md``): for every system but the
     baseline one over all loads, then one at each load. ``decided_at_visit`` counts visits from

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from steelyard.inference.exact import pool_of
+from steelyard.inference.noise.robust import Floats
 from steelyard.inference.randomisation import Design as Law
 from steelyard.inference.randomisation import Signs, draw, shuffles
 from steelyard.inference.ratio_tests import Inference
-from steelyard.inference.robust import Floats
 from steelyard.inference.stream import Stream
 from steelyard.judge.kinds.verdict_notes import NotJudged, NoVisits, Withheld
 from steelyard.judge.own_trials.rows import Design, Visit

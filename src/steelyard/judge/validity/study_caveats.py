@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from steelyard.inference.diagnostics import counts_differ
+from steelyard.inference.assumptions.diagnostics import counts_differ
 from steelyard.judge.kinds.caveats import (
     CalibrationExceeded,
     Caveat,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from steelyard.inference.carry_over import carry_over
-from steelyard.inference.diagnostics import drift_per_visit
+from steelyard.inference.assumptions.carry_over import carry_over
+from steelyard.inference.assumptions.diagnostics import drift_per_visit
 from steelyard.judge.comparisons.comparison import Judged
 from steelyard.judge.kinds.checks import (
     CarryOverEffect,

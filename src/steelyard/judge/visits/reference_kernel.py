@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.records.schema import TrialRecord
 
 PARTS = ("reference_kernel.cpu", "reference_kernel.memory", "reference_kernel.disk")

@@ -7,9 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
+from steelyard.inference.noise.robust import ROUNDING_LOG, Floats, Mask
 from steelyard.inference.randomisation import EXPLORATORY_PATHS, PATHS
 from steelyard.inference.ratio_tests import Inference
-from steelyard.inference.robust import ROUNDING_LOG, Floats, Mask
 from steelyard.inference.sequential import Memory
 from steelyard.judge.kinds.verdict_notes import NotJudged, NoVariation, Withheld
 from steelyard.judge.visits.pairs import Conditions, Pair, Scale

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from steelyard.judge.findings import RunFindings
 from steelyard.report.sections import AUTHOR, paragraphs, sections
-from steelyard.report.sentences.answer import answer, exploratory_lines, glance, sure
 from steelyard.report.sentences.assumptions import caveat_lines, check_lines, warning_lines
 from steelyard.report.sentences.claims import claim_lines
 from steelyard.report.sentences.consolidation import consolidation_lines
@@ -14,6 +13,7 @@ from steelyard.report.sentences.design import done_rows
 from steelyard.report.sentences.failures import failed_lines
 from steelyard.report.sentences.ranking import ranking_lines
 from steelyard.report.sentences.saturation import saturation_lines
+from steelyard.report.sentences.terminal.answer import answer, exploratory_lines, glance, sure
 from steelyard.report.tables.claims import claims_table
 from steelyard.report.tables.consolidation import consolidation_table
 from steelyard.report.tables.costs import cost_table, placement_table

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
-from steelyard.records.timing import TimedVisit, Timing
+from steelyard.records.results.timing import TimedVisit, Timing
 from steelyard.report.formats.csv import without_formula
 from steelyard.report.notes import json_text
 from steelyard.report.tables.timing import timing_table

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from steelyard.report.page.render import filled
 from steelyard.report.page.section import Page, Section
-from steelyard.report.sentences.answer import sure
 from steelyard.report.sentences.assumptions import check_lines
 from steelyard.report.sentences.caveats import TITLES
 from steelyard.report.sentences.caveats import caveats as all_caveats
 from steelyard.report.sentences.design import done_rows
+from steelyard.report.sentences.terminal.answer import sure
 from steelyard.report.tables.environment import environment_table
 from steelyard.report.tables.responses import difference_table
 from steelyard.report.vocabulary import compared_all

@@ -7,7 +7,7 @@ from typing import Any
 from steelyard.judge.findings import ResponseFinding
 from steelyard.report.page.render import filled
 from steelyard.report.page.section import Page, Part, Section
-from steelyard.report.sentences.answer import exploratory_lines
+from steelyard.report.sentences.terminal.answer import exploratory_lines
 from steelyard.report.tables.responses import response_table, words_of_direction
 
 

@@ -10,13 +10,13 @@ from steelyard.report.page.marks import drawn_rows
 from steelyard.report.page.render import filled
 from steelyard.report.page.section import Page, Part, Section
 from steelyard.report.sections import AUTHOR, paragraphs, sections
-from steelyard.report.sentences.answer import answer
 from steelyard.report.sentences.caveats import caveats, on_top
 from steelyard.report.sentences.claims import claim_lines
 from steelyard.report.sentences.consolidation import consolidation_lines
 from steelyard.report.sentences.evidence import evidence
 from steelyard.report.sentences.headline import headline
 from steelyard.report.sentences.ranking import ranking_lines
+from steelyard.report.sentences.terminal.answer import answer
 from steelyard.report.sentences.trust import trust_lines
 from steelyard.report.tables.claims import claims_table
 from steelyard.report.tables.consolidation import consolidation_table

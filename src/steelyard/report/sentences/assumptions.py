@@ -25,7 +25,11 @@ from steelyard.report.notes.verdict import WELCH_TEST
 from steelyard.report.notes.warnings import RESOURCES, kind_text
 from steelyard.report.sentences.differences import difference_lines
 from steelyard.report.sentences.influence_sure import influence_sure_lines
-from steelyard.report.sentences.resolution import covariate_lines, length_lines, resolution_lines
+from steelyard.report.sentences.terminal.resolution import (
+    covariate_lines,
+    length_lines,
+    resolution_lines,
+)
 from steelyard.report.sentences.trade_offs import guardrail_lines
 from steelyard.report.sentences.verdict import reason_text
 from steelyard.report.view import View, lines

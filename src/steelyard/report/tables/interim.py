@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from steelyard.judge.findings import ResponseFinding
 from steelyard.judge.stopping.interim import InterimWord
-from steelyard.report.sentences.interim import place_of, size_texts
+from steelyard.report.sentences.terminal.interim import place_of, size_texts
 from steelyard.report.view import NONE, Table
 from steelyard.report.vocabulary import said_word
 from steelyard.study.labels import Labels

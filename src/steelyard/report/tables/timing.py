@@ -5,7 +5,7 @@ from __future__ import annotations
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
-from steelyard.records.timing import Quantity, Timing
+from steelyard.records.results.timing import Quantity, Timing
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import percent, quantity, scale_for
 from steelyard.report.sentences.verdict import ends_of, interval_level

@@ -13,7 +13,7 @@ from steelyard.records.events import InterimComparison
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, percent, quantity, scale_for
 from steelyard.report.notes.warnings import kind_text
-from steelyard.report.sentences.interim import left_words
+from steelyard.report.sentences.terminal.interim import left_words
 from steelyard.report.vocabulary import said_word
 from steelyard.study.workload_study import studies
 from steelyard.units import format_duration

@@ -16,10 +16,10 @@ from steelyard.errors import RecordError
 from steelyard.history.chain import chain_of
 from steelyard.history.point import RunPoint
 from steelyard.history.series import Entry, History, history_of
-from steelyard.records.chain import Chain
+from steelyard.records.results.chain import Chain
 from steelyard.report.compare import NO_TEST
 from steelyard.report.effects import interval, signed_effect
-from steelyard.report.sentences.chain import LINK_HEAD, chain_lines, link_cells
+from steelyard.report.sentences.terminal.chain import LINK_HEAD, chain_lines, link_cells
 from steelyard.report.vocabulary import said_word
 from steelyard.web.drawing import Spot, interval_chart, words_of
 from steelyard.web.index import Index, ListedRun

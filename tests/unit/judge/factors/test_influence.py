@@ -24,7 +24,7 @@ from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRec
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
-from steelyard.report.sentences.interim import progress_words
+from steelyard.report.sentences.terminal.interim import progress_words
 from steelyard.study.labels import Labels
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.judge.analyses.factors.boundary import boundary, looks
 from steelyard.judge.analyses.factors.design import Design, Layout, full_factorial
 from steelyard.judge.analyses.factors.findings import EffectWord

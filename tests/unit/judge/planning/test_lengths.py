@@ -12,7 +12,7 @@ from steelyard.judge.analyses.planning.findings import LengthFinding
 from steelyard.judge.analyses.planning.lengths import after_each_reset, best, length_finding, within
 from steelyard.plan.make import make_plan
 from steelyard.records.load_results import Course
-from steelyard.report.sentences.resolution import length_lines
+from steelyard.report.sentences.terminal.resolution import length_lines
 from steelyard.study.model import ResponseSpec
 from steelyard.study.workload_study import studies
 

@@ -14,7 +14,7 @@ from steelyard.judge.analyses.planning.resolution import (
 )
 from steelyard.records.events import ReferenceKernelSeries, SessionOpened
 from steelyard.records.missing import Quoted
-from steelyard.report.sentences.resolution import resolution_lines
+from steelyard.report.sentences.terminal.resolution import resolution_lines
 from steelyard.study.model import TrialsSpec
 
 TRIALS = TrialsSpec(margin_ratio=0.02)

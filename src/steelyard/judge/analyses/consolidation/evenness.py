@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from steelyard.inference.distributions import t_above, t_bound
-from steelyard.inference.robust import Floats
-from steelyard.inference.studentised_range import range_quantile
+from steelyard.inference.noise.robust import Floats
+from steelyard.inference.probability.distributions import t_above, t_bound
+from steelyard.inference.probability.studentised_range import range_quantile
 from steelyard.judge.analyses.consolidation.findings import RatioFinding
 
 LEVEL = 0.95

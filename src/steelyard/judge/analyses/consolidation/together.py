@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.judge.analyses.consolidation.evenness import (
     LEVEL,
     chance_of_none,

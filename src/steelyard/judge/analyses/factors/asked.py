@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.judge.analyses.factors.design import Design, Layout, plots_of
 from steelyard.judge.analyses.factors.findings import NoRatio
 from steelyard.judge.visits.readings import Readings

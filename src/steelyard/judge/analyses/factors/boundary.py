@@ -16,8 +16,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.inference.distributions import normal_bound, t_above
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
+from steelyard.inference.probability.distributions import normal_bound, t_above
 from steelyard.judge.analyses.factors.design import Design
 from steelyard.judge.analyses.factors.questions import questions
 from steelyard.judge.analyses.factors.strata import variance_factors

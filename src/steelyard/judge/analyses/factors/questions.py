@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.judge.analyses.factors.design import Design, Layout, Levels
 
 Subset = tuple[int, ...]

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from steelyard.inference.distributions import normal_above, t_bound
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
+from steelyard.inference.probability.distributions import normal_above, t_bound
 from steelyard.judge.analyses.factors.boundary import boundary, looks
 from steelyard.judge.analyses.factors.design import Design
 from steelyard.judge.analyses.factors.findings import EffectWord

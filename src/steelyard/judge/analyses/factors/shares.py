@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.inference.distributions import f_above, normal_bound
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
+from steelyard.inference.probability.distributions import f_above, normal_bound
 from steelyard.judge.analyses.factors.questions import Term, terms
 from steelyard.judge.analyses.factors.strata import Fit, Stratum
 from steelyard.plan.order import generator

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.judge.analyses.factors.design import Design, Layout
 from steelyard.judge.analyses.factors.questions import questions
 

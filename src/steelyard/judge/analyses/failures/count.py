@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from steelyard.inference.distributions import counts_chance
+from steelyard.inference.probability.distributions import counts_chance
 from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.analyses.failures.findings import (

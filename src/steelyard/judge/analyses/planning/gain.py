@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from steelyard.inference.covariates import asked_columns
+from steelyard.inference.noise.covariates import asked_columns
 from steelyard.inference.ratio_tests import Inference
 from steelyard.judge.analyses.planning.findings import CovariateFinding
 from steelyard.judge.comparisons.comparison import Judged

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from steelyard.inference.estimate import Estimate, visits_to_decide
-from steelyard.inference.robust import Floats, mad_sd
+from steelyard.inference.noise.robust import Floats, mad_sd
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.analyses.planning.findings import (
     NoNoise,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.judge.analyses.resources.findings import ResourceFinding
 from steelyard.judge.analyses.resources.readings import RESOURCES, Resource, readings
 from steelyard.judge.visits.cell_sums import cell_sums

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from steelyard.inference.distributions import binomial_above
+from steelyard.inference.probability.distributions import binomial_above
 from steelyard.judge.analyses.scaling.findings import CapacityFinding, TargetFinding
 from steelyard.judge.cells import INTERVAL_LEVEL, median_interval
 from steelyard.judge.comparisons.exploratory import each_by_itself

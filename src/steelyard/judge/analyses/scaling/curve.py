@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.judge.analyses.scaling import usl
 from steelyard.judge.analyses.scaling.findings import (
     CurveRefusal,

@@ -12,15 +12,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from steelyard.inference.distributions import t_bound
-from steelyard.inference.isotonic import isotonic
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
+from steelyard.inference.probability.distributions import t_bound
 from steelyard.judge.analyses.scaling.findings import FallFinding, KneeFinding
 from steelyard.judge.analyses.scaling.table import Form, Table
 
 ERROR_RATE = 0.05
 _DRAWS = 40_000
 _SEED = 20_111
+
+Pool = tuple[float, float, int]
+"""Mean, weight and count of neighbours that were made equal."""
 
 
 def umbrella(values: Floats, weights: Floats) -> Floats:
@@ -35,6 +37,22 @@ def umbrella(values: Floats, weights: Floats) -> Floats:
         for turn in range(1, len(values) + 1)
     ]
     return min(fits, key=lambda fitted: float(np.sum(weights * (values - fitted) ** 2)))
+
+
+def isotonic(values: Floats, weights: Floats) -> Floats:
+    """The nearest values that never fall (least squares), by pooling adjacent violators."""
+    pools: list[Pool] = []
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        pool = (value, weight, 1)
+        while pools and pools[-1][0] >= pool[0]:
+            pool = _pooled(pools.pop(), pool)
+        pools.append(pool)
+    return np.repeat([mean for mean, _, _ in pools], [count for _, _, count in pools])
+
+
+def _pooled(one: Pool, other: Pool) -> Pool:
+    weight = one[1] + other[1]
+    return (one[0] * one[1] + other[0] * other[1]) / weight, weight, one[2] + other[2]
 
 
 @dataclass(frozen=True)

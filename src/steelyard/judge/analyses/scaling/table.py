@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from steelyard.inference.robust import Floats, Mask
+from steelyard.inference.noise.robust import Floats, Mask
 
 
 @dataclass(frozen=True)

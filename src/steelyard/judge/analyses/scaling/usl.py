@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.inference.distributions import f_above, f_quantile
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
+from steelyard.inference.probability.distributions import f_above, f_quantile
 from steelyard.judge.analyses.scaling.table import Form, Table
 
 LEVEL = 0.95

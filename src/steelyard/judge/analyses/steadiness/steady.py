@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from steelyard.inference.distributions import t_bound
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
+from steelyard.inference.probability.distributions import t_bound
 from steelyard.judge.analyses.steadiness.findings import (
     Drifts,
     LevelChanges,

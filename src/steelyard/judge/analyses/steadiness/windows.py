@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from steelyard.inference.robust import Floats
+from steelyard.inference.noise.robust import Floats
 from steelyard.judge.analyses.steadiness.findings import Steadiness, SteadyFinding
 from steelyard.judge.analyses.steadiness.steady import steady
 from steelyard.judge.kinds.caveats import Caveat, NeverSteady, SteadinessUnknown, SteadyLater

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import cycle
 
 from steelyard.judge.findings import RunFindings
-from steelyard.records.author_notes import LATEX, OF_ARTICLES
+from steelyard.records.own_files.author_notes import LATEX, OF_ARTICLES
 from steelyard.report.charts.all import Charts, all_charts
 from steelyard.report.charts.drawing import SYSTEM_SHAPES
 from steelyard.report.formats.latex import NUMBERS, SOURCE
@@ -20,7 +20,6 @@ from steelyard.report.formats.latex.quantities import define_quantities
 from steelyard.report.formats.latex.tables import grid
 from steelyard.report.formats.latex.text import escaped
 from steelyard.report.sections import AUTHOR, paragraphs, sections
-from steelyard.report.sentences.answer import answer, exploratory_lines, glance, sure
 from steelyard.report.sentences.assumptions import caveat_lines, check_lines, warning_lines
 from steelyard.report.sentences.claims import claim_lines
 from steelyard.report.sentences.consolidation import consolidation_lines
@@ -28,6 +27,7 @@ from steelyard.report.sentences.design import done_rows
 from steelyard.report.sentences.failures import failed_lines
 from steelyard.report.sentences.ranking import ranking_lines
 from steelyard.report.sentences.saturation import saturation_lines
+from steelyard.report.sentences.terminal.answer import answer, exploratory_lines, glance, sure
 from steelyard.report.tables.claims import claims_table
 from steelyard.report.tables.consolidation import consolidation_table
 from steelyard.report.tables.costs import cost_table, placement_table

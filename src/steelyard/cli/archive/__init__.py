@@ -1,0 +1,1 @@
+"""Commands that read runs again: reports, histories, queries, publications."""

@@ -1,0 +1,81 @@
+"""``steelyard report`` and ``steelyard compare``: from the records alone, on any machine.
+
+A report can also be made of a ``findings.json``, where the records are no longer at hand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli.console import say, shown
+from steelyard.cli.options import FormatOption, JsonOption
+
+
+def report(  # noqa: PLR0917 - typer reads options from the parameters
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder of a run, or of a study's runs: the newest. Or a findings.json.",
+            show_default=False,
+        ),
+    ],
+    formats: FormatOption = "html",
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="Write into this folder instead of the run's own."),
+    ] = None,
+    notes: Annotated[
+        Path | None,
+        typer.Option(
+            "--notes", help="Folder with the author's notes, instead of those kept with the run."
+        ),
+    ] = None,
+    anonymous: Annotated[
+        bool,
+        typer.Option(
+            "--anonymous",
+            help="For publication: without host names, paths and addresses of the machines. "
+            "Needs --to, as the records beside a report still hold them.",
+        ),
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Write the report of a run again and print its verdicts."""
+    from steelyard.cli.archive.reading import chosen_formats, print_answer, write_into
+    from steelyard.records.archive import open_run
+    from steelyard.report.anonymous import anonymous_of
+    from steelyard.report.from_run import find, stored
+
+    chosen = chosen_formats(formats)
+    if path.is_file() and (notes is not None or anonymous):
+        raise typer.BadParameter("--notes and --anonymous need the folder of a run, not findings")
+    if anonymous and to is None:
+        raise typer.BadParameter("--anonymous needs --to FOLDER: the run's own holds the records")
+    run = None if path.is_file() else open_run(path)
+    findings = stored(path) if run is None else find(run, notes)
+    if run is not None and anonymous:
+        findings = anonymous_of(findings, run.records())
+    folder = to or (path.parent if run is None else run.report_path)
+    paths = write_into(folder, findings, chosen, own=run is not None and to is None)
+    if json:
+        say(findings.model_dump_json(indent=2))
+        return
+    print_answer(findings, [shown(written) for written in paths], None)
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(help="Folder of a run.", show_default=False)],
+    second: Annotated[Path, typer.Argument(help="Folder of another run.", show_default=False)],
+) -> None:
+    """Put the verdicts of two runs side by side; says where they agree and what differs."""
+    from steelyard.records.archive import open_run
+    from steelyard.report.compare import compare_lines
+    from steelyard.report.from_run import find
+
+    one, other = open_run(first), open_run(second)
+    found, beside = find(one), find(other)
+    for line in compare_lines(found, beside):
+        say(line)

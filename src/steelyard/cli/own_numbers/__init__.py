@@ -1,0 +1,1 @@
+"""Commands on figures that were measured elsewhere."""

@@ -1,0 +1,1 @@
+"""Commands before a run: a study to start from, its plan, its noise, its changes."""

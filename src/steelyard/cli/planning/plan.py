@@ -1,0 +1,167 @@
+"""``steelyard plan``: what would run, before anything is touched."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from steelyard.cli.console import print_notice, say
+from steelyard.cli.options import (
+    RESULTS,
+    BudgetOption,
+    SeedOption,
+    StudyArgument,
+    VariantOption,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from steelyard.cli.planning.changes import Changes
+    from steelyard.plan.model import Plan
+    from steelyard.study.model import Study
+
+ALL_CHANGES = "`steelyard plan --changes {}` lists all that it would start, write and set"
+
+
+NoiseOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--noise",
+        help="What is known of the noise: an earlier run, or a recording (`steelyard trace`). "
+        "Forecast what the budget can find from it.",
+    ),
+]
+
+
+def plan(  # noqa: PLR0917 - typer reads options from the parameters
+    study: StudyArgument,
+    variant: VariantOption = None,
+    seed: SeedOption = None,
+    budget: BudgetOption = None,
+    noise: NoiseOption = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the whole plan as JSON.")] = False,
+    timed: Annotated[
+        bool,
+        typer.Option(
+            "--timed",
+            help="Measure two short trials of each system, undo them, and forecast from them.",
+        ),
+    ] = False,
+    commit: Annotated[
+        Path | None,
+        typer.Option(
+            "--commit",
+            help="Write a commitment to study, plan and seed to this file, for `run --commitment`; "
+            "print its digest, to be posted before the run.",
+        ),
+    ] = None,
+    changes: Annotated[
+        bool,
+        typer.Option(
+            "--changes",
+            help="Also: all that the run would start, write or set, per machine, and what the "
+            "machines lack; looks at them, and does none of it.",
+        ),
+    ] = False,
+    results: Annotated[
+        Path,
+        typer.Option(
+            "--results",
+            envvar="STEELYARD_RESULTS",
+            help="The folder that would keep the run; with --timed its trials meanwhile.",
+        ),
+    ] = RESULTS,
+) -> None:
+    """Show cells, order and forecast of a study; without --timed it starts nothing."""
+    from steelyard.judge.analyses.planning.reachable import reaches
+    from steelyard.plan.words import other_order, plan_lines
+
+    read, planned = plan_study(study, variant, seed, budget)
+    if commit is not None:
+        _loaded("committing").write_commitment(commit, read.sha256, planned)
+    if timed:
+        planned = _loaded("pilot").timed(study, read, planned, results)
+    found = _loaded("changes").changes_of(study, read, planned, results) if changes else None
+    if json:
+        say(_as_json(planned, found))
+        return
+    order_is_new = seed is None and read.trials.seed is None
+    for line in (
+        *plan_lines(read, planned, reaches(read, planned, _noises_log(noise))),
+        *([other_order(planned)] if order_is_new else []),
+        *([ALL_CHANGES.format(study)] if found is None else found.lines()),
+    ):
+        say(line)
+
+
+def _loaded(module: str) -> Any:
+    """A module beside this one that is slow to load, and that few plans need."""
+    return import_module(f"steelyard.cli.planning.{module}")
+
+
+def _as_json(planned: Plan, found: Changes | None) -> str:
+    if found is None:
+        return planned.model_dump_json(indent=2)
+    return dumps(planned.model_dump(mode="json") | found.document(), indent=2)
+
+
+def _noises_log(path: Path | None) -> Sequence[float]:
+    """Of a visit, as logarithms: what the path tells, or several that are usual."""
+    from steelyard.judge.analyses.planning.reachable import NOISES_LOG
+
+    return NOISES_LOG if path is None else (_loaded("noise").noise_log(path),)
+
+
+def plan_study(
+    path: Path, variant: str | None, seed: int | None, budget: str | None = None
+) -> tuple[Study, Plan]:
+    """The study and its whole plan; nothing is touched, keys with new names are reported.
+
+    ``budget``: so much time instead of the study's budget.
+
+    Raises:
+        StudyError: every mistake, or everything this version cannot run yet.
+        typer.BadParameter: the budget is no time, or too short for any verdict.
+    """
+    from steelyard.plan.make import make_plan, seed_of
+    from steelyard.study.lookup import renamed_in_own_files
+    from steelyard.study.read import read_runnable_study, renamed_keys
+
+    for notice in renamed_keys(path):
+        print_notice(notice)
+    study = read_runnable_study(path, variant=variant)
+    for notice in renamed_in_own_files(study, path):
+        print_notice(notice)
+    given_s = None if budget is None else _seconds(budget)
+    if given_s is not None:
+        study = _within(study, given_s, path)
+    planned = make_plan(study, seed_of(study) if seed is None else seed)
+    return study, planned.model_copy(update={"budget_time_s": given_s})
+
+
+def _seconds(budget: str) -> float:
+    from steelyard.units import UnitError, parse
+
+    try:
+        return float(parse(budget, "duration"))
+    except UnitError as error:
+        raise typer.BadParameter(f"{error.message}; {error.hint}", param_hint="--budget") from error
+
+
+def _within(study: Study, time_s: float, path: Path) -> Study:
+    from steelyard.plan.budget import with_time
+    from steelyard.study.checks.budget import check_budget
+    from steelyard.study.file.complaints import Complaints
+    from steelyard.study.file.source import read_source
+
+    changed = with_time(study, time_s)
+    complaints = Complaints(read_source(path))
+    check_budget(changed, complaints)
+    for first in complaints.ordered():
+        raise typer.BadParameter(f"{first.message}; {first.hint}", param_hint="--budget")
+    return changed

@@ -1,0 +1,1 @@
+"""What the guarantee rests on and the data can contradict."""

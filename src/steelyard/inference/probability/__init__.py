@@ -1,0 +1,1 @@
+"""Laws of probability, from special functions alone."""

@@ -1,0 +1,41 @@
+"""What a timing answers, in few lines: the verdicts, how they came about, what to beware of."""
+
+from __future__ import annotations
+
+from steelyard.judge.own_trials.verdicts import TrialsVerdict
+from steelyard.records.results.timing import Timing
+from steelyard.report.figures import counted, quantity
+from steelyard.report.sentences.assumptions import note_lines
+from steelyard.report.sentences.terminal.answer import answer
+from steelyard.report.sentences.terminal.trials import view_of
+
+
+def timing_lines(timing: Timing, found: TrialsVerdict) -> list[str]:
+    """Without what every verdict rests on, which ``trials_lines`` says."""
+    view = view_of(found, timing.response.label)
+    lines = [str(main) for main, _ in answer(view)]
+    return [*lines, "", _design(timing), *_repeated(timing), *note_lines(view)]
+
+
+def _design(timing: Timing) -> str:
+    """How the visits came about, and what every execution includes."""
+    each = timing.executions_per_visit
+    repeated = f", the mean of {each} executions each" if each > 1 else ""
+    done = f"{counted(len(timing.visits), 'visit')} in random order{repeated}"
+    shell = (
+        ""
+        if timing.shell_s is None
+        else f" Each execution includes the start of a shell, {quantity(timing.shell_s, 's')}."
+    )
+    return f"{done}; at most 5 % of such studies call equal subjects different.{shell}"
+
+
+def _repeated(timing: Timing) -> list[str]:
+    """Windows that are not in any figure: leaving them out favours the server that had them."""
+    empty = {name: sum(v.empty_windows for v in timing.of(name)) for name in timing.subjects}
+    return [
+        f"No operation of {name} ended in {counted(count, 'window')}; "
+        "they were repeated and are in no figure."
+        for name, count in empty.items()
+        if count
+    ]
