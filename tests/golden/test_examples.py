@@ -87,24 +87,26 @@ def row(example: str) -> str:
     return f"| {page} | {verdict} | {answer.text} | {report} |\n"
 
 
-def _is_open(run: RunFindings) -> bool:
-    """Whether a comparison is, or what a study without one asks."""
+def _open_answers(run: RunFindings) -> list[bool]:
+    """Of each comparison whether it is open, or of what a study without one asks."""
     verdicts = [verdict for view in views(run) for verdict in leading_verdicts(view)]
     if verdicts:
-        return any(verdict.word in OPEN for verdict in verdicts)
-    return headline(run).tone is Tone.OPEN
+        return [verdict.word in OPEN for verdict in verdicts]
+    return [headline(run).tone is Tone.OPEN]
 
 
 def the_list() -> str:
     """The decided first."""
-    is_open = {example: _is_open(findings(example)) for example in KEPT}
-    return "".join(map(row, sorted(KEPT, key=lambda example: (is_open[example], example))))
+    is_open = {example: any(_open_answers(findings(example))) for example in KEPT}
+    rows = map(row, sorted(KEPT, key=lambda example: (is_open[example], example)))
+    answers = [each for example in KEPT for each in _open_answers(findings(example))]
+    return f"{''.join(rows)}\n{answers.count(False)} of {len(answers)} answers are decided.\n"
 
 
 def test_the_list_gives_the_answers_of_the_findings_with_the_decided_first() -> None:
     path = EXAMPLES / "README.md"
     text = path.read_text(encoding="utf-8")
-    table = re.search(re.escape(HEADER) + r"((?:\|.*\n)*)", text)
+    table = re.search(re.escape(HEADER) + r"((?:\|.*\n)*\n\d.* decided\.\n)", text)
     assert table is not None
     held(path, HEADER, table[1], the_list())
 
