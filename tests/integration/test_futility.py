@@ -82,3 +82,46 @@ def test_a_service_that_never_gets_ready_is_waited_for_three_times(steelyard: St
     assert stopped.reason.identical_attempts == 3
     assert stopped.reason.commonest.outcome is Outcome.SERVICE_NOT_READY
     assert run.events()[-1].reason == "failures"
+
+
+REPAIRED = """\
+summary: A server that is ready when a file is there.
+speaks: [http]
+settings: {port: {kind: port, meaning: "port"}}
+command: [python3, -m, http.server, "{port}", --bind, "{address}"]
+listeners: {http: port}
+ready: command
+ready_command: [python3, -c, "import os, sys, time; \
+  os.path.exists(sys.argv[1]) and time.sleep(0.3) or time.sleep(60)", "{study}/repaired"]
+"""
+
+REPAIRED_STUDY = """\
+study: tiny
+question: Which of the two is ready first?
+systems:
+  one: {platform: native, service: {use: repaired, ready_timeout: 3 s}}
+  two: {platform: native, service: {use: repaired, ready_timeout: 3 s}}
+workload: {use: http}
+load: {users: 1}
+trials: {margin: 5 %, window: 100 ms, retry: 9, budget: {trials: 2 per cell}}
+"""
+
+
+@pytest.mark.extended
+def test_a_stopped_system_is_measured_again_when_the_user_asks(steelyard: Steelyard) -> None:
+    (steelyard.folder / "services").mkdir()
+    (steelyard.folder / "services" / "repaired.yaml").write_text(REPAIRED, encoding="utf-8")
+    (steelyard.folder / "study.yaml").write_text(REPAIRED_STUDY, encoding="utf-8")
+    done = steelyard.run("run", ".")
+    assert done.returncode == 1, done.stderr
+    run = open_run(steelyard.folder / "results" / "tiny")
+    assert {each.outcome for each in run.records()} == {Outcome.SERVICE_NOT_READY}
+    assert "--retry-stopped" in done.stderr
+    (steelyard.folder / "repaired").touch()
+    assert steelyard.run("resume", "results/tiny").returncode == 1
+    again = steelyard.run("resume", "results/tiny", "--retry-stopped")
+    assert again.returncode == 0, again.stderr
+    good = [each for each in open_run(run.path).records() if each.outcome is Outcome.OK]
+    assert len(good) == 4
+    refused = steelyard.run("resume", "results/tiny", "--retry-stopped")
+    assert refused.returncode == 3, refused.stderr

@@ -277,6 +277,15 @@ class WorkloadStopped(_Event):
     visit: int
 
 
+class StoppedRetried(_Event):
+    """The user asks to measure again what was stopped before: attempts on these systems until now
+    do not count for stopping them, nor against the attempts that a trial may have.
+    """
+
+    event: Literal["stopped_retried"] = "stopped_retried"
+    systems: tuple[str, ...]
+
+
 class BudgetExtended(_Event):
     """The visits whose systems were assigned in advance are added to the plan, once."""
 
@@ -322,6 +331,7 @@ Event = (
     | WorkloadsEliminated
     | SystemStopped
     | WorkloadStopped
+    | StoppedRetried
     | BudgetExtended
     | UndoPlanned
     | Undone

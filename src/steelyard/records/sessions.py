@@ -10,6 +10,9 @@ from steelyard.records.events import (
     SessionClosed,
     SessionEnd,
     SessionOpened,
+    StoppedRetried,
+    SystemStopped,
+    WorkloadStopped,
 )
 
 
@@ -41,3 +44,14 @@ def last_reason(events: Sequence[Event]) -> SessionEnd | None:
         if isinstance(event, SessionClosed):
             return event.reason
     return None
+
+
+def standing_stops(events: Iterable[Event]) -> list[SystemStopped | WorkloadStopped]:
+    """What was stopped for futility and not asked for again since."""
+    standing: list[SystemStopped | WorkloadStopped] = []
+    for event in events:
+        if isinstance(event, SystemStopped | WorkloadStopped):
+            standing.append(event)
+        elif isinstance(event, StoppedRetried):
+            standing.clear()
+    return standing

@@ -51,8 +51,9 @@ from steelyard.trial.session_state.environment import EnvironmentSnapshots
 from steelyard.trial.session_state.futility import futility_of, with_trials
 from steelyard.trial.session_state.interim_looks import InterimLooks, interim_event, last_asked
 from steelyard.trial.session_state.interrupt import Interrupt
+from steelyard.trial.session_state.kept_records import KeptRecords
 from steelyard.trial.session_state.opening import prepared, record_torn_attempts
-from steelyard.trial.session_state.progress import Progress
+from steelyard.trial.session_state.progress import Progress, forgiven_attempts
 from steelyard.trial.session_state.recalibrate import calibrate_anew
 from steelyard.trial.session_state.watcher import Watcher
 
@@ -91,10 +92,14 @@ def _run(session: SessionContext, watcher: Watcher) -> SessionEnd:
         watcher.undo_earlier(session.undo_earlier())
         snapshots.look(session.host_machines(), session.machines.at)
         record_torn_attempts(session.run, session.plan, before)
-        progress = Progress(session.study.trials.retry, session.run.records())
+        kept = KeptRecords()
+        records = kept.of(session.run.each_record())
+        forgiven = forgiven_attempts(before, records)
+        progress = Progress(session.study.trials.retry, records, forgiven)
         watcher.starts(session.plan, progress.trials_measured(session.plan))
         if prepared(session, progress, before, watcher):
-            reason = _Session(session, progress, watcher, _deadline_ns(session, before)).go()
+            deadline_ns = _deadline_ns(session, before)
+            reason = _Session(session, progress, watcher, deadline_ns, kept=kept).go()
         else:
             reason = "interrupted"
     except KeyboardInterrupt:
@@ -129,6 +134,7 @@ class _Session:
     given_up: frozenset[str] = NO_SYSTEMS
     lost: dict[str, frozenset[str]] = field(default_factory=dict)
     looks: InterimLooks = field(default_factory=InterimLooks)
+    kept: KeptRecords = field(default_factory=KeptRecords)
 
     def go(self) -> SessionEnd:
         """Every visit that is not finished, in the order of the plan."""
@@ -246,7 +252,7 @@ class _Session:
         self.session.run.write_attempt(done.record, documents=done.documents, samples=done.samples)
         outcome = done.record.outcome
         ledger.append(AttemptFinished(trial=trial.trial, attempt=attempt, outcome=outcome))
-        self.progress.add(done.record)
+        self.progress.add(self.kept.small(done.record))
         self.watcher.attempt_ends(done.record)
         if done.stop is not None:
             raise done.stop
@@ -283,7 +289,7 @@ class _Session:
     def _give_up_workload(self, one: WorkloadRun) -> None:
         session, name = self.session, one.name
         before = self.lost.get(name, NO_SYSTEMS)
-        progress = Progress(session.study.trials.retry, one.records)
+        progress = Progress(session.study.trials.retry, one.records, self.progress.forgiven)
         failed = futility_of(progress, with_trials(one.plan), lambda _: one.study.primary)
         new = {s: why for s, why in failed.items() if s not in before | self.given_up}
         if not new:

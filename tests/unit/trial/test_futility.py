@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from steelyard.plan.model import Cell, Forecast, Plan, PlannedTrial, PlannedVisit
-from steelyard.records.events import CommonestFailure, FutilityReason
+from steelyard.records.events import (
+    AttemptStarted,
+    CommonestFailure,
+    FutilityReason,
+    StoppedRetried,
+)
 from steelyard.records.missing import Reason
 from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec
 from steelyard.trial.session_state.futility import futility_of
-from steelyard.trial.session_state.progress import Progress
+from steelyard.trial.session_state.progress import Progress, forgiven_attempts
 
 RATE = ResponseSpec(name="rate", label="rate", unit="1/s", direction="higher", primary=True)
 USERS = (1, 2)
@@ -178,3 +183,28 @@ def test_what_fails_and_what_is_not_printed_count_together() -> None:
     found = left(plan("abab"), "x.x.x...")
     assert found["a"].trials == 8
     assert found["a"].commonest == NO_LINE.model_copy(update={"trials": 5})
+
+
+def test_a_stopped_system_that_is_asked_for_again_has_all_its_attempts_anew() -> None:
+    planned = plan("abab")
+    trials = [trial for visit in planned.visits for trial in visit.trials]
+    failed = [record(trial, "x") for trial in trials[:2]]
+    begun = [AttemptStarted(trial=each.trial, attempt=1) for each in failed]
+    asked = [*begun, StoppedRetried(systems=("a",))]
+    before, after = Progress(0, failed), Progress(0, failed, forgiven_attempts(asked, failed))
+    assert before.finished(trials[0])
+    assert not after.finished(trials[0])
+    assert after.next_attempt(trials[0]) == 2
+    other = StoppedRetried(systems=("b",))
+    assert forgiven_attempts([*begun, other], failed) == frozenset()
+
+
+def test_what_was_forgiven_stops_no_system_and_what_fails_later_does() -> None:
+    planned = plan("aaaaaa")
+    trials = [trial for visit in planned.visits for trial in visit.trials]
+    records = [record(trial, "x") for trial in trials]
+    forgiven = frozenset((trial.trial, 1) for trial in trials[:6])
+    early = Progress(0, records[:8], forgiven)
+    assert futility_of(early, planned, lambda _: RATE) == {}
+    late = futility_of(Progress(0, records, forgiven), planned, lambda _: RATE)
+    assert late["a"].failed_visits == (4, 5, 6)

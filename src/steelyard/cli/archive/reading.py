@@ -75,11 +75,12 @@ def write_into(
         ) from error
 
 
-def print_answer(findings: RunFindings, reports: Sequence[str], further: str | None) -> None:
+def print_answer(
+    findings: RunFindings, reports: Sequence[str], further: Sequence[str] = ()
+) -> None:
     """The first screen of the report.
 
-    With where the reports are, and the command that may decide more. Lines are wrapped for a
-    terminal only.
+    With where the reports are, and what may be done next. Lines are wrapped for a terminal only.
     """
     columns = min(get_terminal_size().columns, WIDEST) if sys.stdout.isatty() else None
     for line in screen_lines(findings, columns):
@@ -87,5 +88,5 @@ def print_answer(findings: RunFindings, reports: Sequence[str], further: str | N
     say()
     for path in reports:
         say(f"report: {path}")
-    if further is not None:
-        tell(f"for as many visits again: {further}")
+    for line in further:
+        tell(line)

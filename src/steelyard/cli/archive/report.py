@@ -63,7 +63,7 @@ def report(  # noqa: PLR0917 - typer reads options from the parameters
     if json:
         say(findings.model_dump_json(indent=2))
         return
-    print_answer(findings, [shown(written) for written in paths], None)
+    print_answer(findings, [shown(written) for written in paths])
 
 
 def compare(

@@ -105,7 +105,7 @@ def _finish(
         say(findings.model_dump_json(indent=2))
     else:
         _say_what_was_read(record, run.path)
-        print_answer(findings, [shown(path) for path in paths], None)
+        print_answer(findings, [shown(path) for path in paths])
     words = {verdict.word for verdict in findings.workloads[0].verdicts if not verdict.exploratory}
     return ExitCode.VERDICT_NOT_MET if words & set(fail_if) else ExitCode.DONE
 

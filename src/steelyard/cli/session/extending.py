@@ -1,6 +1,8 @@
-"""``steelyard resume --extend``: as many visits again where the budget ended without a verdict."""
+"""What ``steelyard resume`` allows beyond going on: more visits, and what was stopped again."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from steelyard.errors import RecordError
 from steelyard.inference.sequential import VerdictWord
@@ -8,9 +10,9 @@ from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.judge.kinds.verdict_notes import SpanDisagrees, SpanTooShort
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
-from steelyard.records.events import BudgetExtended
+from steelyard.records.events import BudgetExtended, Event, StoppedRetried, SystemStopped
 from steelyard.records.ledger import Ledger
-from steelyard.records.sessions import last_reason
+from steelyard.records.sessions import last_reason, standing_stops
 
 _ENDED = ("budget_visits", "budget_time")
 _WHY = {"decided": "the verdict was reached", "failures": "nothing was left to compare"}
@@ -37,6 +39,34 @@ def extend_budget(run: Run) -> None:
     with Ledger(run.ledger_path) as ledger:
         count = len(plan.visits)
         ledger.append(BudgetExtended(visits=2 * count, visits_before=count))
+
+
+def retry_what_was_stopped(run: Run) -> None:
+    """Records in the ledger that what failed before does not count any more.
+
+    Raises:
+        RecordError: nothing is stopped.
+    """
+    systems = stopped_systems(run.events())
+    if not systems:
+        raise RecordError(
+            f"no system of {run.path} is stopped",
+            hint="go on with `steelyard resume`, without --retry-stopped",
+            slug="nothing-is-stopped",
+        )
+    with Ledger(run.ledger_path) as ledger:
+        ledger.append(StoppedRetried(systems=systems))
+
+
+def stopped_systems(events: Iterable[Event]) -> tuple[str, ...]:
+    """Those that are not measured any more for futility, with all or one of their workloads."""
+    found: dict[str, None] = {}
+    for event in standing_stops(events):
+        if isinstance(event, SystemStopped):
+            found[event.system] = None
+        else:
+            found |= dict.fromkeys(event.stopped_on)
+    return tuple(found)
 
 
 def may_be_extended(run: Run, findings: RunFindings) -> bool:

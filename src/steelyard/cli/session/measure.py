@@ -15,7 +15,12 @@ from steelyard.cli.options import FailIf
 from steelyard.cli.planning.committing import read_commitment, refuse_another_plan, tell_commitment
 from steelyard.cli.planning.plan import plan_study
 from steelyard.cli.session.display import tell_at_once, watch
-from steelyard.cli.session.extending import extend_budget, may_be_extended
+from steelyard.cli.session.extending import (
+    extend_budget,
+    may_be_extended,
+    retry_what_was_stopped,
+    stopped_systems,
+)
 from steelyard.cli.session.new_run import new_run
 from steelyard.cli.session.stream import EventStream
 from steelyard.engine.locate import check_version, find_engine
@@ -96,8 +101,8 @@ def begun(
     return _measured(study, opened, wanted)
 
 
-def resumed(path: Path, wanted: Wanted, *, extend: bool) -> int:
-    """A run that was interrupted, or whose budget ended; the exit code."""
+def resumed(path: Path, wanted: Wanted, *, extend: bool, retry_stopped: bool = False) -> int:
+    """A run that was interrupted, whose budget ended, or whose systems failed; the exit code."""
     opened = open_run(path)
     if opened.is_import:
         raise RecordError(
@@ -108,6 +113,8 @@ def resumed(path: Path, wanted: Wanted, *, extend: bool) -> int:
     study = read_study(opened.study_path, variant=opened.facts().variant)
     if extend:
         extend_budget(opened)
+    if retry_stopped:
+        retry_what_was_stopped(opened)
     return _measured(study, opened, wanted)
 
 
@@ -144,9 +151,17 @@ def _reported(opened: Run, wanted: Wanted, stream: EventStream | None) -> int:
         document = json.loads(json_text(findings, findings.labels))
         stream.write(RunJudged(exit_code=code, reports=tuple(reports), findings=document))
         return code
-    further = f"steelyard resume {shown(opened.path)} --extend"
-    print_answer(findings, reports, further if may_be_extended(opened, findings) else None)
+    print_answer(findings, reports, _further(opened, findings))
     return code
+
+
+def _further(opened: Run, findings: RunFindings) -> list[str]:
+    """What the user may do next with this run."""
+    command = f"steelyard resume {shown(opened.path)}"
+    stopped = ", ".join(stopped_systems(opened.events()))
+    said = [f"to measure {stopped} again, once the cause is removed: {command} --retry-stopped"]
+    more = [f"for as many visits again: {command} --extend"]
+    return (said if stopped else []) + (more if may_be_extended(opened, findings) else [])
 
 
 def _words_of(own: WorkloadFindings) -> set[str]:

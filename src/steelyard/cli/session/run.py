@@ -46,6 +46,13 @@ ExtendOption = Annotated[
         help="Allow as many visits again, once: their order was drawn before the first trial.",
     ),
 ]
+RetryStoppedOption = Annotated[
+    bool,
+    typer.Option(
+        "--retry-stopped",
+        help="Measure systems again that were stopped because they failed: their cause is removed.",
+    ),
+]
 
 
 def run(  # noqa: PLR0917 - typer reads options from the parameters
@@ -74,6 +81,7 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
 def resume(  # noqa: PLR0917 - the same
     path: RunArgument,
     extend: ExtendOption = False,
+    retry_stopped: RetryStoppedOption = False,
     as_json: EventsOption = False,
     quiet: QuietOption = False,
     fail_if: FailIfOption = None,
@@ -87,4 +95,4 @@ def resume(  # noqa: PLR0917 - the same
     wanted = measure.Wanted.of(
         formats, json=as_json, quiet=quiet, fail_if=fail_if, wait=wait, take_over=take_over
     )
-    return measure.resumed(path, wanted, extend=extend)
+    return measure.resumed(path, wanted, extend=extend, retry_stopped=retry_stopped)

@@ -14,7 +14,7 @@ from steelyard.records.events import (
     WorkloadStopped,
 )
 from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.records.sessions import last_reason, spent_ns
+from steelyard.records.sessions import last_reason, spent_ns, standing_stops
 from steelyard.study.model import WORKLOAD
 
 
@@ -22,7 +22,7 @@ def workload_caveats(
     workload: str, plan: Plan, events: Sequence[Event]
 ) -> Iterator[WorkloadFutility | WorkloadDecided]:
     """Why a workload of several was no longer measured: futility, or all was decided."""
-    stopped = [e for e in events if isinstance(e, WorkloadStopped) and e.workload == workload]
+    stopped = [each for each in _workloads_stopped(events) if each.workload == workload]
     for event in {event.stopped_on: event for event in reversed(stopped)}.values():
         yield workload_futility(event).model_copy(update={"others_continued": True})
     if stopped:
@@ -41,9 +41,13 @@ def futility_caveats(events: Sequence[Event]) -> Iterator[SystemFutility]:
     """The systems that were stopped for futility, not because all was decided."""
     others_continued = last_reason(events) != "failures"
     for system, reason in {
-        e.system: e.reason for e in events if isinstance(e, SystemStopped)
+        e.system: e.reason for e in standing_stops(events) if isinstance(e, SystemStopped)
     }.items():
         yield SystemFutility(system=system, reason=reason, others_continued=others_continued)
+
+
+def _workloads_stopped(events: Sequence[Event]) -> list[WorkloadStopped]:
+    return [each for each in standing_stops(events) if isinstance(each, WorkloadStopped)]
 
 
 def workload_futility(event: WorkloadStopped) -> WorkloadFutility:
@@ -59,7 +63,7 @@ def find_stop(plan: Plan, records: Sequence[TrialRecord], events: Sequence[Event
     """How far the run came. A sitting without an end (killed, or going on) is ``running``."""
     good = {record.trial for record in records if record.outcome is Outcome.OK}
     left = [event for event in events if isinstance(event, WorkloadsEliminated)]
-    lost = [event for event in events if isinstance(event, WorkloadStopped)]
+    lost = _workloads_stopped(events)
     wanted = ([t.trial for t in _wanted(visit, left, lost)] for visit in plan.every_visit)
     return StopFinding(
         reason=last_reason(events) or "running",

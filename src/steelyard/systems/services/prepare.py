@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from posixpath import dirname
+from typing import Literal
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure, complaint
@@ -58,7 +59,12 @@ def prepare(service: Prepared) -> None:
 
 
 def run(
-    service: Prepared, argv: list[str], *, stdin: str | None = None, timeout_s: float = PREPARE_S
+    service: Prepared,
+    argv: list[str],
+    *,
+    stdin: str | None = None,
+    timeout_s: float = PREPARE_S,
+    does: Literal["prepares", "waits for"] = "prepares",
 ) -> str:
     """Runs a command of the service to its end; what it wrote.
 
@@ -70,8 +76,9 @@ def run(
         return ran.stdout
     said = (complaint(ran.stderr, ran.stdout) or "nothing").splitlines()[-1].strip()
     how = "took too long" if ran.timed_out else f"ended with {_end(ran.exit_code, ran.signal)}"
-    kind = "disk_full" if "No space left" in said else "system"
-    message = f"`{argv[0]}`, which prepares {service.spec.use}, {how} and said: {said}"
+    usual = "not_ready" if does == "waits for" else "system"
+    kind = "disk_full" if "No space left" in said else usual
+    message = f"`{argv[0]}`, which {does} {service.spec.use}, {how} and said: {said}"
     raise AgentRefusal("run", Failure(kind=kind, message=message))
 
 

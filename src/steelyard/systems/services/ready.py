@@ -34,7 +34,8 @@ def await_ready(service: Prepared, started: Started, name: str, address: str) ->
                 unless_ended=name,
             )
     if entry.ready == "command":
-        run(service, service.filled(entry.ready_command), timeout_s=most_s)
+        argv = service.filled(entry.ready_command)
+        run(service, argv, timeout_s=most_s, does="waits for")
     host = _host(address)
     return {protocol: f"{host}:{values[port]}" for protocol, port in entry.listeners.items()}
 

@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from steelyard.plan.model import Plan, PlannedVisit
+from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.events import CommonestFailure, FutilityReason
 from steelyard.records.message_text import first_line, masked
 from steelyard.records.missing import Reason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec
-from steelyard.trial.attempt.outcomes import NOT_AN_ATTEMPT
 from steelyard.trial.session_state.progress import Progress
 
 VISITS = 3
@@ -31,7 +30,7 @@ PrimaryOf = Callable[[TrialRecord], ResponseSpec]
 
 def futility_of(progress: Progress, plan: Plan, primary_of: PrimaryOf) -> dict[str, FutilityReason]:
     """Why each system has to be stopped, by its name; nothing of the others."""
-    visits = progress.visits_done(plan)
+    visits = [each for each in progress.visits_done(plan) if not progress.is_forgiven(each)]
     own = {name: [visit for visit in visits if visit.system == name] for name in plan.systems}
     of_run = _never(progress, visits, primary_of)
     reasons = {}
@@ -108,13 +107,13 @@ def _without_numbers(reported: CommonestFailure) -> CommonestFailure:
 
 
 def _tried(progress: Progress, visits: Sequence[PlannedVisit]) -> list[TrialRecord]:
-    last = [_last(progress.of(trial)) for visit in visits for trial in visit.trials]
+    last = [_last(progress, trial) for visit in visits for trial in visit.trials]
     return [record for record in last if record is not None]
 
 
-def _last(records: Sequence[TrialRecord]) -> TrialRecord | None:
+def _last(progress: Progress, trial: PlannedTrial) -> TrialRecord | None:
     """The attempt that a trial ended with: the good one, if there is any."""
-    own = [record for record in records if record.outcome not in NOT_AN_ATTEMPT]
+    own = [record for record in progress.of(trial) if progress.counts(record)]
     good = [record for record in own if record.outcome is Outcome.OK]
     ends = good or own
     return ends[-1] if ends else None

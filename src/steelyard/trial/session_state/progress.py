@@ -9,17 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
-from steelyard.records.events import AttemptStarted, Event
+from steelyard.records.events import AttemptStarted, Event, StoppedRetried
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.trial.attempt.outcomes import NOT_AN_ATTEMPT, RETRY_HELPS
 from steelyard.trial.session_state.repetition import Repetition
 
+Attempt = tuple[int, int]
+"""Number of a trial, and of the attempt at it."""
+
 
 class Progress:
-    """The records of a run so far, by trial."""
+    """The records of a run so far, by trial; attempts that are ``forgiven`` count as not made."""
 
-    def __init__(self, retry: int, records: Iterable[TrialRecord] = ()) -> None:
+    def __init__(
+        self,
+        retry: int,
+        records: Iterable[TrialRecord] = (),
+        forgiven: frozenset[Attempt] = frozenset(),
+    ) -> None:
         self.retry = retry
+        self.forgiven = forgiven
         self.records: list[TrialRecord] = []
         self._by_trial: dict[int, list[TrialRecord]] = {}
         self._left_out: set[int] = set()
@@ -31,7 +40,13 @@ class Progress:
         """One more attempt."""
         self.records.append(record)
         self._by_trial.setdefault(record.trial, []).append(record)
-        self.repetition.add(record)
+        if record.outcome is Outcome.OK or self.counts(record):
+            self.repetition.add(record)
+
+    def counts(self, record: TrialRecord) -> bool:
+        """Whether it was a try of its own that may be held against a trial or a system."""
+        made = (record.trial, record.attempt)
+        return record.outcome not in NOT_AN_ATTEMPT and made not in self.forgiven
 
     def leave_out(self, trials: Iterable[PlannedTrial]) -> None:
         """Trials of a visit that are not to be measured: nothing is asked of them any more."""
@@ -48,7 +63,7 @@ class Progress:
 
     def given_up(self, trial: PlannedTrial) -> bool:
         """No attempt was good, and another would not help or is not allowed."""
-        tries = [r for r in self.of(trial) if r.outcome not in NOT_AN_ATTEMPT]
+        tries = [record for record in self.of(trial) if self.counts(record)]
         if not tries or self.measured(trial):
             return False
         if len(tries) > self.retry or tries[-1].outcome not in RETRY_HELPS:
@@ -66,6 +81,11 @@ class Progress:
             begun and visit.visit < self._last_begun()
         )
 
+    def is_forgiven(self, visit: PlannedVisit) -> bool:
+        """Whether all that was tried in a visit is."""
+        tried = [record for trial in visit.trials for record in self.of(trial)]
+        return bool(tried) and all((r.trial, r.attempt) in self.forgiven for r in tried)
+
     def _last_begun(self) -> int:
         return max((record.visit for record in self.records), default=0)
 
@@ -80,6 +100,25 @@ class Progress:
     def trials_measured(self, plan: Plan) -> int:
         """Trials of the plan with a good attempt."""
         return sum(self.measured(trial) for visit in plan.every_visit for trial in visit.trials)
+
+
+def forgiven_attempts(
+    events: Iterable[Event], records: Iterable[TrialRecord]
+) -> frozenset[Attempt]:
+    """Those that failed on systems which the user asked to measure again, before that."""
+    failed = {
+        (record.trial, record.attempt): record.cell.system
+        for record in records
+        if record.outcome is not Outcome.OK
+    }
+    begun: list[Attempt] = []
+    forgiven: set[Attempt] = set()
+    for event in events:
+        if isinstance(event, AttemptStarted):
+            begun.append((event.trial, event.attempt))
+        elif isinstance(event, StoppedRetried):
+            forgiven.update(each for each in begun if failed.get(each) in event.systems)
+    return frozenset(forgiven)
 
 
 def torn_attempts(events: Iterable[Event], records: Iterable[TrialRecord]) -> list[AttemptStarted]:

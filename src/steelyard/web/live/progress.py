@@ -21,6 +21,7 @@ from steelyard.records.events import (
     NoiseMeasured,
     SessionClosed,
     SessionOpened,
+    StoppedRetried,
     SystemStopped,
     WorkloadStopped,
 )
@@ -110,6 +111,8 @@ class Progress:
         elif isinstance(event, SystemStopped | WorkloadStopped):
             name = event.system if isinstance(event, SystemStopped) else event.workload
             self.stopped.append(name)
+        elif isinstance(event, StoppedRetried):
+            self.stopped.clear()
         elif isinstance(event, EnvironmentCompared):
             self.phase = "compared"
         elif isinstance(event, SessionClosed):
