@@ -34,6 +34,10 @@ SERVERS = {
     "any": "sink-echo",
     "iperf2": "iperf2",
     "iperf3": "iperf3",
+    "postgresql": "postgresql",
+    "mysql": "mariadb",
+    "redis": "redis",
+    "memcached": "memcached",
 }
 
 
