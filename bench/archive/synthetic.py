@@ -16,10 +16,11 @@ from itertools import accumulate
 from pathlib import Path
 
 from steelyard.plan.make import make_plan
-from steelyard.records.archive import Run, RunFacts, create_run
+from steelyard.records.archive import Run, RunFacts
 from steelyard.records.attempt_folder import attempt_key
 from steelyard.records.compaction import MOST_BYTES
 from steelyard.records.counters import Counters, counters_of, stored
+from steelyard.records.creation import create_run
 from steelyard.records.events import AttemptFinished, AttemptStarted, SessionClosed, SessionOpened
 from steelyard.records.files.checksums import SUMS
 from steelyard.records.files.packed import PACKED, packed_bytes

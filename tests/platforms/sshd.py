@@ -99,16 +99,19 @@ class Sshd:
 
     def start(self) -> None:
         """Returns when the server greets."""
-        server = shutil.which("sshd", path="/usr/sbin:/usr/bin") or "sshd"
         log = (self.folder / "sshd.log").open("ab")
-        argv = [server, "-D", "-e", "-f", str(self.folder / "sshd_config")]
-        self._server = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=log)
+        self._server = subprocess.Popen(self.argv(), stdin=subprocess.DEVNULL, stderr=log)
         log.close()
         end = time.monotonic() + _LONGEST_START_S
         while not self._greets():
             if self._server.poll() is not None or time.monotonic() > end:
                 raise RuntimeError((self.folder / "sshd.log").read_text())
             time.sleep(0.02)
+
+    def argv(self) -> list[str]:
+        """What is started."""
+        server = shutil.which("sshd", path="/usr/sbin:/usr/bin") or "sshd"
+        return [server, "-D", "-e", "-f", str(self.folder / "sshd_config")]
 
     def sessions(self) -> list[int]:
         """Processes that serve connections now."""

@@ -25,7 +25,8 @@ from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.stopping.interim import Look
 from steelyard.judge.verdict import look
 from steelyard.plan.make import make_plan
-from steelyard.records.archive import RunFacts, create_run
+from steelyard.records.archive import RunFacts
+from steelyard.records.creation import create_run
 from steelyard.records.events import AttemptMeasured, RunPlanned, SessionOpened, stream_adapter
 from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
 from steelyard.records.warnings import TrialWarning, WarningKind

@@ -10,7 +10,8 @@ from steelyard.imports.findings import findings_of
 from steelyard.imports.reading import ResultFile
 from steelyard.imports.record import ImportRecord
 from steelyard.judge.findings import RunFindings
-from steelyard.records.archive import IMPORT, Run, RunFacts, create_import
+from steelyard.records.archive import IMPORT, Run, RunFacts
+from steelyard.records.creation import create_import
 from steelyard.records.files.checksums import read_checked, read_sums
 from steelyard.records.files.documents import parsed
 

@@ -37,7 +37,14 @@ from steelyard.judge.comparisons.forecast import VisitsForecast
 from steelyard.judge.kinds.caveats import Caveat
 from steelyard.judge.kinds.checks import StudyCheck
 from steelyard.judge.kinds.not_measured import NotMeasured
-from steelyard.judge.kinds.verdict_notes import GuardrailFinding, NotJudged, VerdictNote, Withheld
+from steelyard.judge.kinds.verdict_notes import (
+    GuardrailFinding,
+    NotJudged,
+    VerdictNote,
+    Withheld,
+    refuse_outside,
+)
+from steelyard.judge.machines.findings import MachinesFinding
 from steelyard.plan.model import Cell, Frozen
 from steelyard.records.missing import Missing
 from steelyard.records.note import Note
@@ -149,17 +156,6 @@ class VerdictFinding(Frozen):
         refuse_outside(self.estimate_log, self.low_log, self.high_log)
         refuse_outside(self.estimate_log, self.equivalence_low_log, self.equivalence_high_log)
         return self
-
-
-def refuse_outside(estimate: float | None, low: float | None, high: float | None) -> None:
-    """Refuse an estimate that lies outside its own interval.
-
-    Raises:
-        ValueError: it does.
-    """
-    below = estimate is not None and low is not None and estimate < low
-    if below or (estimate is not None and high is not None and estimate > high):
-        raise ValueError(f"the estimate {estimate} lies outside its interval {low}..{high}")
 
 
 class TrendFinding(Frozen):
@@ -284,9 +280,13 @@ class DifferenceFinding(Frozen):
 
 
 class MachineFinding(Frozen):
-    """What a machine of these systems is: ``system``, ``host``, ``generator``, by fact."""
+    """What a machine of these systems is: ``system``, ``host``, ``generator``, by fact.
+
+    ``on`` is the name of the one it is, of several machines of a study.
+    """
 
     machine: str
+    on: str | None = None
     systems: tuple[str, ...]
     facts: dict[str, str]
 
@@ -309,7 +309,8 @@ class WorkloadFindings(Frozen):
     """What was found of one workload: all that is judged.
 
     ``caveats`` bound every claim. Cells that are ``not_applicable`` do not exist, which is not the
-    same as missing.
+    same as missing. Of several machines a verdict without the condition ``machine`` is on all of
+    these, and ``machines`` says of each of them what depends on the machine.
     """
 
     name: str
@@ -317,6 +318,7 @@ class WorkloadFindings(Frozen):
     not_applicable: tuple[Cell, ...] = ()
     responses: tuple[ResponseFinding, ...]
     verdicts: tuple[VerdictFinding, ...]
+    machines: tuple[MachinesFinding, ...] = ()
     trends: tuple[TrendFinding, ...] = ()
     influence: tuple[InfluenceFinding, ...] = ()
     cells: tuple[CellFinding, ...]

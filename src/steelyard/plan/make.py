@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from steelyard.plan import design
 from steelyard.plan.budget import forecast, visits_within
 from steelyard.plan.model import Plan
-from steelyard.plan.order import draw_seed
+from steelyard.plan.order import draw_seed, seed_of_machine
 from steelyard.plan.screen import screen_plan
+from steelyard.study.machines import parts_of
 from steelyard.study.model import Study
 from steelyard.study.timing import compares
 from steelyard.study.workload_study import conditions_of
 
-__all__ = ["draw_seed", "make_plan", "seed_of"]
+__all__ = ["Planned", "draw_seed", "make_plan", "planned", "seed_of"]
+
+
+class Planned(NamedTuple):
+    """A study, or its part on one machine, and its plan."""
+
+    study: Study
+    plan: Plan
 
 
 def seed_of(study: Study) -> int:
@@ -44,3 +54,21 @@ def make_plan(study: Study, seed: int) -> Plan:
         screen=screen_plan(study, seed, len(visits), trials),
         forecast=forecast(study, count),
     )
+
+
+def planned(study: Study, whole: Plan) -> dict[str, Planned]:
+    """The plan of each machine of the study by its name, all by the seed of ``whole``.
+
+    None of a study without machines.
+    """
+    parts = parts_of(study)
+    given_s = whole.budget_time_s
+    own_s = None if given_s is None else given_s / len(parts)
+    return {
+        name: Planned(part, _within(make_plan(part, seed_of_machine(whole.seed, name)), own_s))
+        for name, part in parts.items()
+    }
+
+
+def _within(plan: Plan, time_s: float | None) -> Plan:
+    return plan.model_copy(update={"budget_time_s": time_s})

@@ -34,6 +34,11 @@ def draw_seed() -> int:
     return secrets.randbelow(MOST_SEED) + 1
 
 
+def seed_of_machine(seed: int, machine: str) -> int:
+    """The seed of one machine of several: their orders are drawn independently of each other."""
+    return int(generator(seed, f"machine {machine}").integers(1, MOST_SEED, endpoint=True))
+
+
 def big_stick(random: np.random.Generator, visits: int) -> npt.NDArray[np.int8]:
     """A random assignment of each visit: 0 or 1, each with probability 1/2, unless one leads by 2.
 

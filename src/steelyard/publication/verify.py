@@ -159,7 +159,7 @@ def _order(publication: Publication, _: str | None) -> Iterator[Check]:
             yield not_checked(Part.ORDER, "imported")
             return
         facts, plan = run.facts(), run.planned()
-        study = read_study(run.study_path, variant=facts.variant)
+        study = read_study(run.study_path, variant=facts.variant, machine=facts.machine)
         within = study if plan.budget_time_s is None else with_time(study, plan.budget_time_s)
         drawn = make_plan(within, facts.seed)
     except SteelyardError as error:

@@ -156,13 +156,16 @@ def _rows(
     skip: Callable[[Run, Row, SteelyardError], object],
 ) -> Iterator[Row]:
     for origin, results in origins.items():
-        for run in runs_below(results):
-            own = (origin, run.path.parent.name, run.name)
+        for found in runs_below(results):
+            own = (origin, found.path.parent.name, found.name)
             try:
-                for row in table.rows(run):
-                    yield (*own, *row)
+                for run in found.parts():
+                    study, _, name = run.key.partition("/")
+                    own = (origin, study, name)
+                    for row in table.rows(run):
+                        yield (*own, *row)
             except SteelyardError as error:
-                skip(run, own, error)
+                skip(found, own, error)
 
 
 def _failed(error: Any) -> AnalysisError:

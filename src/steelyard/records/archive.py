@@ -18,6 +18,9 @@
       packed/         the same of attempts that have no folder any more (``compaction.py``)
       report/         what was made from it; may be deleted and made again
 
+A run on several machines has ``machines.json``, which names them, and under ``machines/NAME/`` the
+run of each, in place of plan, commitment, ledger and trials.
+
 What another tool measured (``imports/``) has ``import.json`` and ``sources/``, the files that
 it was read from, in place of study, plan, ledger and trials.
 
@@ -29,7 +32,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -42,9 +44,7 @@ from steelyard.records.attempt_folder import AttemptFolder, Samples, attempt_key
 from steelyard.records.commitment import (
     COMMITMENT,
     Commitment,
-    commit,
     commitment_of,
-    plan_bytes,
 )
 from steelyard.records.counters import Counters, stored
 from steelyard.records.events import BudgetExtended, Event
@@ -58,11 +58,7 @@ from steelyard.records.files.checksums import (
 from steelyard.records.files.documents import parsed
 from steelyard.records.files.durable import (
     NEW,
-    clear_unfinished,
     folder_appears,
-    make_folders,
-    sync_folder,
-    write_file,
 )
 from steelyard.records.files.migration import Document, facts_of_1, plan_of_1
 from steelyard.records.files.packed import Files, packed_places, read_packed
@@ -72,12 +68,14 @@ from steelyard.records.schema import TrialRecord
 
 FACTS = "run.json"
 IMPORT = "import.json"
+MACHINES = "machines.json"
 SOURCES = "sources"
+OF_MACHINES = "machines"
 _ATTEMPT_NAME = re.compile(r"(\d{4,})-(\d+)")
 
 
 class RunFacts(Frozen):
-    """What ``run.json`` holds: where the run came from."""
+    """What ``run.json`` holds: where the run came from. ``machine``: which of several it is of."""
 
     schema_version: Literal[2] = 2
     tool_version: str
@@ -86,9 +84,16 @@ class RunFacts(Frozen):
     study_file: str
     study_sha256: str
     variant: str | None
+    machine: str | None = None
     seed: int
     created_unix_ns: int
     command: tuple[str, ...] = ()
+
+
+class MachineNames(Frozen):
+    """What ``machines.json`` holds: the names of the machines, in the order of the study."""
+
+    machines: tuple[str, ...]
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -105,6 +110,13 @@ class Run:
         return self.path.name
 
     @property
+    def key(self) -> str:
+        """``STUDY/RUN``, and of one machine of several ``STUDY/RUN/machines/NAME``."""
+        own = self.path.parts
+        deeper = len(own) > 3 and own[-2] == OF_MACHINES and (self.path.parents[1] / MACHINES)
+        return "/".join(own[-4:] if deeper and deeper.is_file() else own[-2:])
+
+    @property
     def ledger_path(self) -> Path:
         return self.path / "ledger.jsonl"
 
@@ -116,6 +128,28 @@ class Run:
     def is_import(self) -> bool:
         """Whether another tool measured it."""
         return (self.path / IMPORT).is_file()
+
+    @property
+    def has_machines(self) -> bool:
+        """Whether it consists of the runs of several machines."""
+        return (self.path / MACHINES).is_file()
+
+    def machines(self) -> dict[str, Run]:
+        """The run of each machine by its name; none of a run on one machine.
+
+        Raises:
+            RecordError: what names them is damaged.
+        """
+        if not self.has_machines:
+            return {}
+        sums = read_sums(self.path)
+        raw = read_checked(self.path, MACHINES, sums)
+        found = parsed(raw, self.path / MACHINES, MachineNames, lambda document: document)
+        return {name: Run(self.path / OF_MACHINES / name) for name in found.machines}
+
+    def parts(self) -> tuple[Run, ...]:
+        """The runs that hold trials: itself, or those of its machines."""
+        return tuple(self.machines().values()) or (self,)
 
     @property
     def report_path(self) -> Path:
@@ -267,69 +301,6 @@ class Run:
         return parsed(read_checked(self.path, name, sums), self.path / name, model, of_1)
 
 
-def create_run(  # noqa: PLR0917 - what a run consists of
-    results: Path,
-    facts: RunFacts,
-    study_bytes: bytes,
-    plan: Plan,
-    own: Mapping[str, str] | None = None,
-    commitment: Commitment | None = None,
-) -> Run:
-    """Makes the folder of a new run, named by its UTC time, whole or not at all.
-
-    ``own`` are texts of platforms, services and profiles that are the user's own, by path;
-    ``commitment`` was made before, otherwise one is made now.
-
-    Raises:
-        OSError: ``results`` cannot be written.
-    """
-    folder = _new_name(results, facts)
-    with folder_appears(folder) as new:
-        files = {
-            "study.yaml": study_bytes,
-            FACTS: facts.model_dump_json(indent=1).encode() + b"\n",
-            "plan.json": plan_bytes(plan),
-            COMMITMENT: (commitment or commit(facts.study_sha256, plan)).stored(),
-        }
-        write_files(new, files)
-        write_file(new / "ledger.jsonl", b"")
-        for path, text in (own or {}).items():
-            (new / path).parent.mkdir(exist_ok=True)
-            write_file(new / path, text.encode())
-        (new / "trials").mkdir(mode=0o700)
-        sync_folder(new / "trials")
-    return Run(folder)
-
-
-def create_import(
-    results: Path, facts: RunFacts, record: bytes, sources: Mapping[str, bytes]
-) -> Run:
-    """Makes the folder of what another tool measured, named as a run, whole or not at all.
-
-    ``record`` is its ``import.json``; ``sources`` are the files that it was read from.
-
-    Raises:
-        OSError: ``results`` cannot be written.
-    """
-    folder = _new_name(results, facts)
-    with folder_appears(folder) as new:
-        files = {FACTS: facts.model_dump_json(indent=1).encode() + b"\n", IMPORT: record}
-        write_files(new, files)
-        (new / SOURCES).mkdir()
-        write_files(new / SOURCES, sources)
-        sync_folder(new / SOURCES)
-    return Run(folder)
-
-
-def _new_name(results: Path, facts: RunFacts) -> Path:
-    """Where a run that is created now will lie; what a crash left there is cleared."""
-    moment = datetime.fromtimestamp(facts.created_unix_ns / 1e9, tz=UTC)
-    base = results / facts.study
-    make_folders(base)
-    clear_unfinished(base)
-    return _free_name(base / moment.strftime("%Y-%m-%dT%H-%M-%SZ"))
-
-
 def open_run(path: Path) -> Run:
     """The run at ``path``: its folder, or a study's folder of runs (then the newest).
 
@@ -348,6 +319,22 @@ def open_run(path: Path) -> Run:
     )
 
 
+def of_one_machine(run: Run) -> Run:
+    """The run, if it has trials of its own.
+
+    Raises:
+        RecordError: it consists of the runs of several machines.
+    """
+    if run.has_machines:
+        first = next(iter(run.machines().values())).path
+        raise RecordError(
+            f"{run.path} consists of the runs of several machines",
+            hint=f"name that of one machine, as {first}",
+            slug="run-of-several-machines",
+        )
+    return run
+
+
 def runs_of(study: Path) -> list[Run]:
     """All runs in a study's folder by time; none where it is another folder."""
     return [Run(run) for run in sorted(_folders(study)) if (run / "run.json").is_file()]
@@ -363,10 +350,3 @@ def _folders(path: Path) -> list[Path]:
     if not path.is_dir():
         return []
     return [each for each in path.iterdir() if each.is_dir() and not each.name.startswith(NEW)]
-
-
-def _free_name(folder: Path) -> Path:
-    candidate, number = folder, 2
-    while candidate.exists():
-        candidate, number = folder.with_name(f"{folder.name}-{number}"), number + 1
-    return candidate

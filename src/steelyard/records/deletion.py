@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from steelyard.errors import RecordError
@@ -28,6 +28,8 @@ def bytes_on_disk(paths: Iterable[Path]) -> int:
 
 def spare_files(run: Run) -> list[Path]:
     """What verdicts and tables of a report do not read: samples, raw output, scratch files."""
+    if run.has_machines:
+        return [path for part in run.parts() for path in spare_files(part)]
     found = [run.path / SCRATCH] if (run.path / SCRATCH).is_dir() else []
     trials = run.path / "trials"
     for attempt in sorted(trials.iterdir()) if _is_folder(trials) else ():
@@ -73,11 +75,20 @@ def delete_whole(run: Run) -> int:
 
 @contextmanager
 def held(run: Run) -> Iterator[None]:
-    """While nothing else writes the run: its controller holds the same lock.
+    """While nothing else writes the run, nor that of one of its machines: their controller holds
+    the same locks.
 
     Raises:
         RecordError: it is being written.
     """
+    with ExitStack() as stack:
+        for part in run.parts():
+            stack.enter_context(_held(part))
+        yield
+
+
+@contextmanager
+def _held(run: Run) -> Iterator[None]:
     try:
         ledger = os.open(run.ledger_path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:  # what another tool measured has none

@@ -357,6 +357,13 @@ class RunPlanned(_Event):
     trials_done: int
 
 
+class MachineTurn(_Event):
+    """What follows is of this machine of several, which take turns."""
+
+    event: Literal["machine_turn"] = "machine_turn"
+    machine: str
+
+
 class AttemptMeasured(_Event):
     """What an attempt said of its primary response; all of it is in its record.
 
@@ -388,7 +395,7 @@ class RunJudged(_Event):
     findings: dict[str, JsonValue]
 
 
-StreamEvent = Event | RunPlanned | AttemptMeasured | RunJudged
+StreamEvent = Event | RunPlanned | MachineTurn | AttemptMeasured | RunJudged
 """A line of ``run --json``: an event of the ledger, or one for whoever watches alone."""
 
 

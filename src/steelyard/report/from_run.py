@@ -11,6 +11,8 @@ from steelyard.errors import RecordError
 from steelyard.imports.folder import find_import
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.kinds.caveats import SamplesDamaged, SamplesDeleted, SamplesInParquet
+from steelyard.judge.machines.joined import joined
+from steelyard.judge.machines.of_study import MachinePart
 from steelyard.judge.verdict import judge_study
 from steelyard.records.archive import Run
 from steelyard.records.attempt_folder import attempt_key, is_samples
@@ -24,6 +26,7 @@ from steelyard.records.own_files.author_notes import (
     read_notes,
 )
 from steelyard.records.schema import TrialRecord
+from steelyard.study.machines import parts_of
 from steelyard.study.read import read_study
 
 _MOST_NAMED = 5
@@ -39,16 +42,17 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
     """
     if run.is_import:
         return find_import(run)
+    if run.has_machines:
+        return find_each(run, notes)[run]
     facts = run.facts()
-    study = read_study(run.study_path, variant=facts.variant)
+    study = read_study(run.study_path, variant=facts.variant, machine=facts.machine)
     plan, records = run.plan(), run.records()
-    name = f"{run.path.parent.name}/{run.name}"
     damaged: list[str] = []
     found = judge_study(
         study,
         plan,
         records,
-        run=name,
+        run=run.key,
         events=run.events(),
         courses=dict(run.courses()),
         times=run.load_times(),
@@ -62,6 +66,22 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
         "caveats": (*found.caveats, *_caveats_of(damaged), *_deleted(run, records, damaged)),
     }
     return found.model_copy(update=beside)
+
+
+def find_each(run: Run, notes: Path | None = None) -> dict[Run, RunFindings]:
+    """The same of a run, and of the run of each of its machines, itself first.
+
+    Raises: as ``find``.
+    """
+    if not run.has_machines:
+        return {run: find(run, notes)}
+    facts, each = run.facts(), run.machines()
+    study = read_study(run.study_path, variant=facts.variant)
+    own = parts_of(study)
+    parts = {n: MachinePart(own[n], part.plan(), part.records()) for n, part in each.items()}
+    found = {name: find(part, notes) for name, part in each.items()}
+    whole = joined(study, parts, found, run=run.key, seed=facts.seed)
+    return {run: whole, **{each[name]: of_one for name, of_one in found.items()}}
 
 
 def _caveats_of(unread: Sequence[str]) -> Iterator[SamplesDamaged | SamplesInParquet]:

@@ -120,16 +120,29 @@ def place(conditions: dict[str, Level] | None, view: View, systems: Sequence[str
     Of a pair of ``systems`` only the conditions that both can meet count.
     """
     met = met_by(view, systems)
-    if conditions is None and len(met) > 1 and MACHINE in met[0]:
-        return f" on all of these {len(met)} machines"
-    if conditions is not None and MACHINE in conditions:
-        return f" on {conditions[MACHINE]}"
+    if met and MACHINE in met[0]:
+        return _on_machines(conditions or {}, view, met)
     if conditions is None and len(met) > 1:
         whole = "all" if len(met) == len(view.own.conditions) else "their common"
         return f" over {whole} {len(met)} conditions"
     where = (met[0] if met else {}) if conditions is None else conditions
     text = view.run.labels.conditions(where)
     return f" at {text}" if text else ""
+
+
+def machines_in(view: View) -> list[Level]:
+    """The machines that the conditions name, in their order; none of a run on one."""
+    return list(dict.fromkeys(each[MACHINE] for each in view.own.conditions if MACHINE in each))
+
+
+def _on_machines(conditions: dict[str, Level], view: View, met: Sequence[dict[str, Level]]) -> str:
+    """Of one machine, or of all of these, and at which other conditions, if one has several."""
+    rest = {name: level for name, level in conditions.items() if name != MACHINE}
+    text = view.run.labels.conditions(rest)
+    at = f" at {text}" if text else ""
+    if MACHINE in conditions:
+        return f"{at} on {conditions[MACHINE]}"
+    return f"{at} on all of these {len({each[MACHINE] for each in met})} machines"
 
 
 def where_of(verdict: VerdictFinding, view: View) -> str:

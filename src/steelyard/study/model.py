@@ -335,8 +335,10 @@ class StudyDesign(Spec):
     said otherwise); ``baseline`` is one of them. ``factors`` maps every other factor, by dotted
     name, to its levels: the conditions under which the comparison is made. ``background``
     is what instances of other numbers run while the rest run the workload. ``ask`` is what is
-    asked of all factors together. ``sha256`` is that of the bytes as read, followed by the name of
-    the variant. ``accepted_differences`` are reasons, by the fact that may differ.
+    asked of all factors together. ``machines`` are the addresses of several hosts that each carry
+    all systems; ``machine`` is the name of the one that this is the part of (``machines.py``).
+    ``sha256`` is that of the bytes as read, followed by the name of the variant.
+    ``accepted_differences`` are reasons, by the fact that may differ.
     """
 
     name: str
@@ -344,6 +346,8 @@ class StudyDesign(Spec):
     variant: str | None = None
     sha256: str
     systems: dict[str, SystemSpec]
+    machines: tuple[str, ...] = ()
+    machine: str | None = None
     compare: str = "system"
     compared: tuple[Level, ...] = ()
     baseline: str

@@ -24,6 +24,7 @@ from steelyard.study.file.grammar import StudyFile
 from steelyard.study.file.old_keys import rename_old_keys
 from steelyard.study.file.source import Source, Where, parse_source, read_source
 from steelyard.study.file.variants import overlaid, variant_names, with_variant
+from steelyard.study.machines import on_machine, parts_of
 from steelyard.study.model import Study
 from steelyard.study.resolve.study import resolve
 
@@ -35,13 +36,13 @@ _STAND_INS: dict[str, object] = {
 _MOST_ROUNDS = 20
 
 
-def read_study(path: Path, *, variant: str | None = None) -> Study:
-    """The study of a file, or of a folder that holds ``study.yaml``.
+def read_study(path: Path, *, variant: str | None = None, machine: str | None = None) -> Study:
+    """The study of a file, or of a folder that holds ``study.yaml``, or its part on a machine.
 
     Checks the grammar of the whole file, all variants included. Raises ``StudyError`` with every
     mistake, in the order of the file.
     """
-    return _checked(_read(path), variant)
+    return on_machine(_checked(_read(path), variant), machine)
 
 
 def read_study_bytes(raw: bytes, path: Path, *, variant: str | None = None) -> Study:
@@ -107,7 +108,7 @@ def _resolved(source: Source) -> tuple[Study | None, set[Complaint]]:
         check_study_folder(study, complaints)
         check_systems_beside(study, complaints)
     if study is not None and not complaints and not _lacking(study, source):
-        check_budget(study, complaints)
+        check_budget(next(iter(parts_of(study).values()), study), complaints)
     return study, complaints.found
 
 

@@ -7,11 +7,14 @@ A session can be killed at any instant; the next one starts from what lies on di
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import steelyard
 from steelyard.errors import HostError, RecordError
-from steelyard.hosts.lease import Busy
+from steelyard.hosts.lease import Busy, Leases
 from steelyard.hosts.secrets import refuse_missing_secrets
 from steelyard.judge.kinds.caveats import SystemFutility
 from steelyard.judge.stopping.elimination import (
@@ -70,6 +73,27 @@ def run_session(
         HostError: the disk of the records is full or not writable; a system cannot come up.
         RecordError: another controller has the run, or it was recorded for another study.
     """
+    with session_on(study, run, watcher, interrupt, busy) as session:
+        for _ in session.steps():
+            pass
+    return session.ended()
+
+
+@contextmanager
+def session_on(  # noqa: PLR0917 - what a session consists of
+    study: Study,
+    run: Run,
+    watcher: Watcher,
+    interrupt: Interrupt,
+    busy: Busy = Busy.REFUSE,
+    leases: Leases | None = None,
+) -> Iterator[Session]:
+    """A session whose steps are taken by who opens it; the machines are restored at its end.
+
+    ``leases`` are those of another session in this process, which holds machines for both.
+
+    Raises: as ``run_session``.
+    """
     refuse_foreign_run(run.path)
     refuse_missing_secrets(study)
     plan = run.plan()
@@ -77,57 +101,45 @@ def run_session(
     _refuse_other_version(run)
     with Ledger(run.ledger_path, watcher.recorded) as ledger, interrupt.installed():
         try:
-            return _run(SessionContext(study, plan, run, ledger, interrupt, busy=busy), watcher)
+            context = SessionContext(study, plan, run, ledger, interrupt, busy=busy, leases=leases)
+            with _opened(Session(context, watcher)) as session:
+                yield session
         except OSError as error:
-            raise _disk_error(run, error) from error
+            raise disk_error(run, error) from error
 
 
-def _run(session: SessionContext, watcher: Watcher) -> SessionEnd:
-    before = session.ledger.events()
-    session.ledger.append(SessionOpened())
-    reason: SessionEnd | None = None
-    snapshots = EnvironmentSnapshots(session.run, session.ledger, session.mark)
+@contextmanager
+def _opened(session: Session) -> Iterator[Session]:
+    context, snapshots = session.session, session.snapshots
+    session.before = context.ledger.events()
+    context.ledger.append(SessionOpened())
     try:
-        session.hold_machines(watcher.waits)
-        watcher.undo_earlier(session.undo_earlier())
-        snapshots.look(session.host_machines(), session.machines.at)
-        record_torn_attempts(session.run, session.plan, before)
-        kept = KeptRecords()
-        records = kept.of(session.run.each_record())
-        forgiven = forgiven_attempts(before, records)
-        progress = Progress(session.study.trials.retry, records, forgiven)
-        watcher.starts(session.plan, progress.trials_measured(session.plan))
-        if prepared(session, progress, before, watcher):
-            deadline_ns = _deadline_ns(session, before)
-            reason = _Session(session, progress, watcher, deadline_ns, kept=kept).go()
-        else:
-            reason = "interrupted"
-    except KeyboardInterrupt:
-        reason = "interrupted"
+        yield session
     finally:
-        watcher.undoing()
+        session.watcher.undoing()
         try:
-            session.undo_all()
-            snapshots.compare(session.machines.at, hurried=session.interrupt.hurried)
+            context.undo_all()
+            snapshots.compare(context.machines.at, hurried=context.interrupt.hurried)
         finally:
-            session.close()
-        session.ledger.append(SessionClosed(reason=reason))
-    return reason
+            context.close()
+        context.ledger.append(SessionClosed(reason=session.reason))
 
 
 @dataclass
-class _Session:
-    """One session on one run.
+class Session:
+    """One session on one run. ``before`` are the events of earlier ones.
 
     ``settled`` are visits that the judge has no further use for, ``answered`` conditions of which
     it has none, ``given_up`` systems that produce no valid trial, ``lost`` those that produce none
-    of one of several workloads.
+    of one of several workloads. Of several machines, ``needed`` says that others need visits of
+    this one whatever is decided here, ``enough`` that they and this one need no more.
     """
 
     session: SessionContext
-    progress: Progress
     watcher: Watcher
-    deadline_ns: int | None
+    before: list[Event] = field(default_factory=list)
+    reason: SessionEnd | None = None
+    deadline_ns: int | None = None
     _measured: dict[int, Measured] = field(default_factory=dict)
     settled: frozenset[int] = frozenset()
     answered: tuple[dict[str, Level], ...] = ()
@@ -135,35 +147,70 @@ class _Session:
     lost: dict[str, frozenset[str]] = field(default_factory=dict)
     looks: InterimLooks = field(default_factory=InterimLooks)
     kept: KeptRecords = field(default_factory=KeptRecords)
+    needed: bool = False
+    enough: bool = False
 
-    def go(self) -> SessionEnd:
-        """Every visit that is not finished, in the order of the plan."""
+    @cached_property
+    def snapshots(self) -> EnvironmentSnapshots:
+        return EnvironmentSnapshots(self.session.run, self.session.ledger, self.session.mark)
+
+    @cached_property
+    def progress(self) -> Progress:
+        records = self.kept.of(self.session.run.each_record())
+        forgiven = forgiven_attempts(self.before, records)
+        return Progress(self.session.study.trials.retry, records, forgiven)
+
+    def ended(self) -> SessionEnd:
+        """Why it did, once it has; what ended by an error has no reason."""
+        return self.reason or "interrupted"
+
+    def steps(self) -> Iterator[None]:
+        """Makes all ready, then every visit that is not finished, in the order of the plan.
+
+        It pauses when all is ready, and after each visit.
+        """
         try:
-            return self._through_the_plan()
+            if self._is_ready():
+                yield
+                yield from self._through_the_plan()
+            else:
+                self.reason = "interrupted"
         except KeyboardInterrupt:
-            return "interrupted"
+            self.reason = "interrupted"
 
-    def _through_the_plan(self) -> SessionEnd:
+    def _is_ready(self) -> bool:
+        session, watcher = self.session, self.watcher
+        session.hold_machines(watcher.waits)
+        watcher.undo_earlier(session.undo_earlier())
+        self.snapshots.look(session.host_machines(), session.machines.at)
+        record_torn_attempts(session.run, session.plan, self.before)
+        watcher.starts(session.plan, self.progress.trials_measured(session.plan))
+        return prepared(session, self.progress, self.before, watcher)
+
+    def _through_the_plan(self) -> Iterator[None]:
+        self.deadline_ns = _deadline_ns(self.session, self.before)
         reason = self._reason_to_stop() if self.progress.records else None
         done, asked = len(self.progress.visits_done(self.session.plan)), True
         for visit in self.session.plan.every_visit:
             if self.progress.visit_finished(visit) or self._needless(visit):
                 continue
             if reason is not None:
-                return reason
+                self.reason = reason
+                return
             calibrate_anew(self.session, self.progress.records, self.watcher)
             reason = self._visit(visit)
+            yield
             done, asked = done + 1, self._is_due(visit, done + 1)
             if reason is None and asked:
                 reason = self._reason_to_stop()
         if not asked and reason is None:
             reason = self._reason_to_stop()
-        return reason or "budget_visits"
+        self.reason = reason or "budget_visits"
 
     def _is_due(self, visit: PlannedVisit, visits_done: int) -> bool:
         """Whether it is asked after a visit what is still to be measured."""
         failed = any(self.progress.given_up(trial) for trial in visit.trials)
-        return failed or self._time_is_up or self.looks.is_due(visits_done)
+        return failed or self._time_is_up or self.enough or self.looks.is_due(visits_done)
 
     @property
     def _time_is_up(self) -> bool:
@@ -319,8 +366,10 @@ class _Session:
             )
         session.ledger.append(interim_event(seen, done))
         self.watcher.looked(seen, done)
+        if self.needed:
+            return False
         self.settled, self.answered = seen.settled, seen.answered
-        return seen.decided
+        return seen.decided or self.enough
 
 
 def _primary(study: Study, record: TrialRecord) -> ResponseSpec:
@@ -333,6 +382,7 @@ def _deadline_ns(session: SessionContext, before: list[Event]) -> int | None:
         return None
     if session.plan.budget_visits is not None:
         budget_s *= 2  # extended, as visits are
+    budget_s *= max(1, len(session.study.machines))  # a part of several that take turns
     return time.monotonic_ns() + round(budget_s * 1e9) - spent_ns(before)
 
 
@@ -357,7 +407,8 @@ def _refuse_other_version(run: Run) -> None:
         )
 
 
-def _disk_error(run: Run, error: OSError) -> HostError:
+def disk_error(run: Run, error: OSError) -> HostError:
+    """Of the records: the disk is full, or gone."""
     return HostError(
         f"cannot write the records of the run in {run.path}: {error.strerror}",
         hint="make room or set the rights, then go on with `steelyard resume`",

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steelyard.errors import RecordError
-from steelyard.records.archive import Run, RunFacts
+from steelyard.records.archive import OF_MACHINES, Run, RunFacts
 from steelyard.records.files.documents import parsed
 from steelyard.records.files.migration import facts_of_1
 from steelyard.web.reading import read_bounded
-from steelyard.web.run_state import RunState, locked_inodes, state_of
+from steelyard.web.run_state import RunState, locked_inodes, state_of, together
 
 _LEAST_S_BETWEEN_SCANS = 1.0
 RUN, LEDGER = "run.json", "ledger.jsonl"
@@ -163,7 +163,13 @@ def _not_a_folder(entry: os.DirEntry[str]) -> str:
 
 def _stamp(path: str) -> Stamp | None:
     run = _status(f"{path}/{RUN}")
-    return None if run is None else (run, _status(f"{path}/{LEDGER}"))
+    ledgers = [_status(str(each)) for each in ledgers_of(Path(path))]
+    return None if run is None else (run, max(filter(None, ledgers), default=None))
+
+
+def ledgers_of(path: Path) -> list[Path]:
+    """That of a run, or those of all its machines; of these the last one written counts."""
+    return sorted(path.glob(f"{OF_MACHINES}/*/{LEDGER}")) or [path / LEDGER]
 
 
 def _status(path: str) -> tuple[int, int, int] | None:
@@ -178,7 +184,7 @@ def _read(key: str, path: Path, stamp: Stamp) -> _Known:
     try:
         facts = parsed(read_bounded(path / RUN), path / RUN, RunFacts, facts_of_1)
         imported = Run(path).is_import
-        state = RunState("imported") if imported else state_of(path / LEDGER)
+        state = RunState("imported") if imported else together(map(state_of, ledgers_of(path)))
         return _Known(stamp, ListedRun(key, path, facts, state, running=False))
     except RecordError as error:
         return _Known(stamp, None, error.message.replace(f"{path}/", ""))

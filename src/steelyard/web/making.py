@@ -12,7 +12,7 @@ from pathlib import Path
 from steelyard.errors import SteelyardError
 from steelyard.history.point import RunPoint
 from steelyard.judge.findings import RunFindings
-from steelyard.records.archive import FACTS, IMPORT, Run
+from steelyard.records.archive import FACTS, IMPORT, MACHINES, OF_MACHINES, Run
 from steelyard.report.formats.html import render
 from steelyard.report.formats.registry import FORMATS
 from steelyard.report.from_run import find
@@ -23,7 +23,10 @@ RECORDS = "records"
 """Where the files of a run lie, as seen from its page."""
 _BESIDE = {name: FORMATS[name].file for name in ("csv", "json")}
 _NICENESS = 10
-_READ = (FACTS, IMPORT, "plan.json", "study.yaml", "ledger.jsonl", "trials", "notes")
+_READ = (
+    *(FACTS, IMPORT, MACHINES, OF_MACHINES),
+    *("plan.json", "study.yaml", "ledger.jsonl", "trials", "notes"),
+)
 
 Fingerprint = tuple[tuple[str, int, int], ...]
 Content = str | RunPoint

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,26 @@ def state_of(ledger: Path) -> RunState:
         if closed and look is not None:
             break
     return RunState(ended) if look is None else _with_look(ended, look)
+
+
+def together(states: Iterable[RunState]) -> RunState:
+    """Of the machines of a run: ended when all have, and for the first reason that is no verdict.
+
+    None of their comparisons stands for the run.
+    """
+    each = list(states)
+    if len(each) == 1:
+        return each[0]
+    reasons = [state.ended for state in each]
+    other = next((why for why in reasons if why != "decided"), "decided")
+    visits = [state.visits for state in each if state.visits is not None]
+    return RunState(
+        ended=None if None in reasons else other,
+        visits=sum(visits) if visits else None,
+        decided=sum(state.decided for state in each),
+        open=sum(state.open for state in each),
+        words=tuple(dict.fromkeys(word for state in each for word in state.words)),
+    )
 
 
 def _with_look(ended: str | None, look: InterimLook) -> RunState:

@@ -200,6 +200,10 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("steelyard image build debian-mail --kind container --on", ANOTHER_MACHINE),
         ("systems:", study(OTHER_MACHINE + REST)),
     ],
+    "docs/guide/several-machines.md": [
+        ("study: my-test-day", study()),
+        ("steelyard plan studies/tuned-test-day", HELD + "tests/unit/study/test_machines.py"),
+    ],
     "docs/guide/time-commands.md": [
         ("steelyard time 'sleep 0.02'", commands()),
         ("steelyard time 'sleep {seconds}'", commands()),

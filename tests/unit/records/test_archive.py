@@ -12,8 +12,9 @@ import pytest
 from tests.unit.trial.test_state import plan, record
 
 from steelyard.errors import RecordError
-from steelyard.records.archive import Run, RunFacts, create_run, open_run, runs_below
+from steelyard.records.archive import Run, RunFacts, open_run, runs_below
 from steelyard.records.counters import Counters
+from steelyard.records.creation import create_run
 from steelyard.records.events import AttemptFinished, AttemptStarted
 from steelyard.records.files.checksums import SUMS
 from steelyard.records.files.documents import VERSION

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from tests.unit.trial.test_state import plan, record
 
-from steelyard.records.archive import Run, RunFacts, create_run, open_run
+from steelyard.records.archive import Run, RunFacts, open_run
+from steelyard.records.creation import create_run
 from steelyard.records.events import AttemptFinished, AttemptStarted, SessionOpened
 from steelyard.records.files.durable import file_appears
 from steelyard.records.ledger import Ledger

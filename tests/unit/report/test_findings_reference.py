@@ -24,6 +24,7 @@ from steelyard.judge.analyses.steadiness import findings as steadiness
 from steelyard.judge.comparisons.families import Family
 from steelyard.judge.findings import BottleneckNote, WarningNote
 from steelyard.judge.kinds import verdict_notes
+from steelyard.judge.machines import findings as machines
 from steelyard.records.missing import MissingKind
 from steelyard.records.note import Note
 from steelyard.report.formats.csv import COLUMNS, CONDITION
@@ -46,6 +47,7 @@ MODELS = {
         requests,
         latency,
         resources,
+        machines,
     )
     for name, model in vars(room).items()
     if name.endswith("Finding") or name in {"RunFindings", "WorkloadFindings"}
@@ -94,6 +96,7 @@ def test_every_column_named_for_the_flat_table_exists() -> None:
     text = text.partition("\n## ")[0]
     kinds = {
         "verdict",
+        "interaction",
         "place",
         "claim",
         "claim_part",

@@ -7,7 +7,8 @@ from pathlib import Path
 from steelyard.cli.archive.reading import write
 from steelyard.plan.make import make_plan
 from steelyard.plan.words import plan_lines
-from steelyard.records.archive import Run, RunFacts, create_run
+from steelyard.records.archive import Run, RunFacts
+from steelyard.records.creation import create_run
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.from_run import find
 from steelyard.study.labels import Labels

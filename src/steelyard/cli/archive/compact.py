@@ -22,12 +22,12 @@ def compact(
     """
     from steelyard.cli.console import say, shown
     from steelyard.errors import HostError, RecordError
-    from steelyard.records.archive import open_run
+    from steelyard.records.archive import of_one_machine, open_run
     from steelyard.records.compaction import compact as packed
     from steelyard.report.figures import counted
     from steelyard.units import format_bytes
 
-    run = open_run(path)
+    run = of_one_machine(open_run(path))
     if run.is_import:
         raise RecordError(
             f"{run.path} was imported: it has no attempts",

@@ -55,6 +55,8 @@ def report(  # noqa: PLR0917 - typer reads options from the parameters
     if anonymous and to is None:
         raise typer.BadParameter("--anonymous needs --to FOLDER: the run's own holds the records")
     run = None if path.is_file() else open_run(path)
+    if run is not None and run.has_machines and anonymous:
+        raise typer.BadParameter("--anonymous takes the run of one machine: their names are in it")
     findings = stored(path) if run is None else find(run, notes)
     if run is not None and anonymous:
         findings = anonymous_of(findings, run.records())

@@ -11,6 +11,7 @@ from steelyard.hosts.machines import Machines
 from steelyard.plan.make import make_plan
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.file.source import study_path
+from steelyard.study.machines import parts_of
 from steelyard.study.model import FIND, Study
 from steelyard.trial.preflight import Preflight, Shortfall
 
@@ -32,7 +33,13 @@ def preflight_checks(
 
 
 def missing_now(study: Study, folder: Path) -> tuple[list[Shortfall], dict[str, str]]:
-    """What is missing, and the machines that could not be asked, with why."""
+    """What is missing, and the machines that could not be asked, with why; each of several."""
+    found = [_missing(part, folder) for part in parts_of(study).values() or [study]]
+    missing = [one for each, _ in found for one in each]
+    return missing, {name: why for _, each in found for name, why in each.items()}
+
+
+def _missing(study: Study, folder: Path) -> tuple[list[Shortfall], dict[str, str]]:
     visits = make_plan(study, _ANY_SEED).every_visit
     cells = [trial.cell for visit in visits for trial in visit.trials]
     with Machines() as machines:

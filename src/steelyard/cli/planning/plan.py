@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from json import dumps
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steelyard.cli.planning.changes import Changes
+    from steelyard.plan.make import Planned
     from steelyard.plan.model import Plan
     from steelyard.study.model import Study
 
@@ -78,23 +80,32 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
     ] = RESULTS,
 ) -> None:
     """Show cells, order and forecast of a study; without --timed it starts nothing."""
-    from steelyard.judge.analyses.planning.reachable import reaches
-    from steelyard.plan.words import other_order, plan_lines
+    from steelyard.plan.make import Planned
+    from steelyard.plan.words import other_order
 
-    read, planned = plan_study(study, variant, seed, budget)
+    read, whole = plan_study(study, variant, seed, budget)
     if commit is not None:
-        _loaded("committing").write_commitment(commit, read.sha256, planned)
+        refuse_committing(read, "--commit")
+        _loaded("committing").write_commitment(commit, read.sha256, whole)
+    parts = plans_of(read, whole) or {"": Planned(read, whole)}
     if timed:
-        planned = _loaded("pilot").timed(study, read, planned, results)
-    found = _loaded("changes").changes_of(study, read, planned, results) if changes else None
+        parts = {
+            name: Planned(part, _loaded("pilot").timed(study, part, plan, results))
+            for name, (part, plan) in parts.items()
+        }
+    found: dict[str, Changes] = {}
+    if changes:
+        changes_of = _loaded("changes").changes_of
+        found = {n: changes_of(study, part, plan, results) for n, (part, plan) in parts.items()}
     if json:
-        say(_as_json(planned, found))
+        say(_as_json(parts, found))
         return
     order_is_new = seed is None and read.trials.seed is None
+    told = [line for each in found.values() for line in each.lines()]
     for line in (
-        *plan_lines(read, planned, reaches(read, planned, _noises_log(noise))),
-        *([other_order(planned)] if order_is_new else []),
-        *([ALL_CHANGES.format(study)] if found is None else found.lines()),
+        *lines_of(whole, parts, _noises_log(noise)),
+        *([other_order(whole)] if order_is_new else []),
+        *(told or [ALL_CHANGES.format(study)]),
     ):
         say(line)
 
@@ -104,10 +115,46 @@ def _loaded(module: str) -> Any:
     return import_module(f"steelyard.cli.planning.{module}")
 
 
-def _as_json(planned: Plan, found: Changes | None) -> str:
-    if found is None:
-        return planned.model_dump_json(indent=2)
-    return dumps(planned.model_dump(mode="json") | found.document(), indent=2)
+def lines_of(
+    whole: Plan, parts: Mapping[str, Planned], known: Sequence[float] | None = None
+) -> list[str]:
+    """The plan in words, of each machine where there are several; ``known`` noise of a visit."""
+    from steelyard.judge.analyses.planning.reachable import NOISES_LOG, reaches
+    from steelyard.plan.machine_words import machines_lines
+    from steelyard.plan.words import plan_lines
+
+    known = NOISES_LOG if known is None else known
+    each = {n: plan_lines(*part, reaches(*part, known)) for n, part in parts.items()}
+    return machines_lines(whole, parts, each) if len(each) > 1 else next(iter(each.values()))
+
+
+def plans_of(study: Study, whole: Plan) -> dict[str, Planned]:
+    """The plan of each machine; none of a study without machines."""
+    from steelyard.plan.make import planned
+
+    return planned(study, whole)
+
+
+def refuse_committing(study: Study, option: str) -> None:
+    """Each machine has a plan, and so a commitment, of its own: the run makes them.
+
+    Raises:
+        typer.BadParameter: the study has several machines.
+    """
+    if study.machines:
+        message = "the study has several machines, and each run of one makes its own commitment"
+        raise typer.BadParameter(message, param_hint=option)
+
+
+def _as_json(parts: Mapping[str, Planned], found: Mapping[str, Changes]) -> str:
+    """The plan as it is kept, or those of all machines by their names."""
+    documents = {
+        name: part.plan.model_dump(mode="json") | (found[name].document() if name in found else {})
+        for name, part in parts.items()
+    }
+    several = len(documents) > 1
+    document = {"machines": documents} if several else next(iter(documents.values()))
+    return dumps(document, indent=2, ensure_ascii=False)
 
 
 def _noises_log(path: Path | None) -> Sequence[float]:
@@ -158,10 +205,11 @@ def _within(study: Study, time_s: float, path: Path) -> Study:
     from steelyard.study.checks.budget import check_budget
     from steelyard.study.file.complaints import Complaints
     from steelyard.study.file.source import read_source
+    from steelyard.study.machines import parts_of
 
     changed = with_time(study, time_s)
     complaints = Complaints(read_source(path))
-    check_budget(changed, complaints)
+    check_budget(next(iter(parts_of(changed).values()), changed), complaints)
     for first in complaints.ordered():
         raise typer.BadParameter(f"{first.message}; {first.hint}", param_hint="--budget")
     return changed

@@ -127,8 +127,9 @@ def print_runs(
 
 
 def _row(run: ListedRun) -> Row:
-    trials = {key.partition("-")[0] for key in Run(run.path).attempt_keys()}
-    return Row(run, len(trials), bytes_on_disk([run.path]))
+    parts = Run(run.path).parts()
+    trials = [{key.partition("-")[0] for key in part.attempt_keys()} for part in parts]
+    return Row(run, sum(map(len, trials)), bytes_on_disk([run.path]))
 
 
 def _table(rows: Sequence[Row]) -> list[str]:

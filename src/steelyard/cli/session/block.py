@@ -32,6 +32,8 @@ def _facts(state: SessionState) -> Grid:
     grid = Grid.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="ellipsis", no_wrap=True)
+    if state.machine is not None:
+        grid.add_row("machine", escape(state.machine))
     grid.add_row("now", escape(state.now))
     done = Grid.grid(padding=(0, 1))
     trials, visits = state.trials_planned, state.visits_planned

@@ -114,7 +114,8 @@ class Display:
 
     def _tell(self, line: str) -> None:
         if not self._quiet:
-            tell(line)
+            machine = self._study.machine
+            tell(line if machine is None else f"{machine}: {line}")
 
     def _response(self, record: TrialRecord) -> str:
         primary = study_of(self._study, record.cell.conditions).primary
@@ -144,8 +145,15 @@ def tell_at_once(count: int) -> None:
 @contextmanager
 def watch(study: Study, stream: EventStream | None, *, quiet: bool) -> Iterator[Watcher]:
     """A display for a session; live only where a person sees it."""
+    with live_block(quiet=quiet) as live:
+        yield Display(study, live, stream, quiet=quiet)
+
+
+@contextmanager
+def live_block(*, quiet: bool) -> Iterator[Live | None]:
+    """Where a person sees it; else ``None``."""
     if quiet or not stderr().is_terminal:
-        yield Display(study, None, stream, quiet=quiet)
+        yield None
         return
     with Live(console=stderr(), transient=True, refresh_per_second=2) as live:
-        yield Display(study, live, stream)
+        yield live

@@ -21,9 +21,17 @@ _WHY = {"decided": "the verdict was reached", "failures": "nothing was left to c
 def extend_budget(run: Run) -> None:
     """Records in the ledger that the budget is extended; the run then has twice the visits.
 
+    Of several machines those whose budget ended; the others have decided.
+
     Raises:
         RecordError: it was extended before, or did not end by its budget.
     """
+    ended = [part for part in run.parts() if last_reason(part.events()) in _ENDED]
+    for part in ended or run.parts():
+        _extend(part)
+
+
+def _extend(run: Run) -> None:
     plan, reason = run.plan(), last_reason(run.events())
     why = _never(plan)
     if why is None and reason not in _ENDED:
@@ -42,20 +50,22 @@ def extend_budget(run: Run) -> None:
 
 
 def retry_what_was_stopped(run: Run) -> None:
-    """Records in the ledger that what failed before does not count any more.
+    """Records in the ledger that what failed before does not count any more, on any machine.
 
     Raises:
         RecordError: nothing is stopped.
     """
-    systems = stopped_systems(run.events())
-    if not systems:
+    stopped = {part: stopped_systems(part.events()) for part in run.parts()}
+    if not any(stopped.values()):
         raise RecordError(
             f"no system of {run.path} is stopped",
             hint="go on with `steelyard resume`, without --retry-stopped",
             slug="nothing-is-stopped",
         )
-    with Ledger(run.ledger_path) as ledger:
-        ledger.append(StoppedRetried(systems=systems))
+    for part, systems in stopped.items():
+        if systems:
+            with Ledger(part.ledger_path) as ledger:
+                ledger.append(StoppedRetried(systems=systems))
 
 
 def stopped_systems(events: Iterable[Event]) -> tuple[str, ...]:
@@ -71,7 +81,7 @@ def stopped_systems(events: Iterable[Event]) -> tuple[str, ...]:
 
 def may_be_extended(run: Run, findings: RunFindings) -> bool:
     """Whether the budget ended with a question open that more visits may answer."""
-    if findings.stop.reason not in _ENDED or _never(run.plan()) is not None:
+    if findings.stop.reason not in _ENDED or any(_never(part.plan()) for part in run.parts()):
         return False
     return any(
         verdict.word is VerdictWord.UNDECIDED and not verdict.exploratory and _waits(verdict)

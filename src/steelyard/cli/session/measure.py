@@ -13,7 +13,12 @@ from steelyard.cli.archive.reading import chosen_formats, print_answer, write
 from steelyard.cli.console import shown, tell
 from steelyard.cli.options import FailIf
 from steelyard.cli.planning.committing import read_commitment, refuse_another_plan, tell_commitment
-from steelyard.cli.planning.plan import plan_study
+from steelyard.cli.planning.plan import (
+    lines_of,
+    plan_study,
+    plans_of,
+    refuse_committing,
+)
 from steelyard.cli.session.display import tell_at_once, watch
 from steelyard.cli.session.extending import (
     extend_budget,
@@ -21,22 +26,23 @@ from steelyard.cli.session.extending import (
     retry_what_was_stopped,
     stopped_systems,
 )
-from steelyard.cli.session.new_run import new_run
+from steelyard.cli.session.new_run import new_machines_run, new_run
+from steelyard.cli.session.rounds import watch_machines
 from steelyard.cli.session.stream import EventStream
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import ExitCode, RecordError
 from steelyard.hosts.lease import Busy
 from steelyard.hosts.secrets import refuse_missing_secrets
-from steelyard.judge.analyses.planning.reachable import reaches
 from steelyard.judge.findings import RunFindings, WorkloadFindings
-from steelyard.plan.words import plan_lines
+from steelyard.plan.make import Planned
 from steelyard.records.archive import Run, open_run
-from steelyard.records.events import RunJudged
-from steelyard.report.from_run import find
+from steelyard.records.events import RunJudged, SessionEnd
+from steelyard.report.from_run import find_each
 from steelyard.report.notes import json_text
 from steelyard.report.view import View, views
 from steelyard.study.model import Study
 from steelyard.study.read import read_study
+from steelyard.trial.machines import run_machines
 from steelyard.trial.session import run_session
 from steelyard.trial.session_state.interrupt import Interrupt
 
@@ -90,14 +96,21 @@ def begun(
     drawn = seed if commitment is None else commitment.seed
     study, planned = plan_study(path, variant, drawn, budget)
     if commitment is not None:
+        refuse_committing(study, "--commitment")
         refuse_another_plan(commitment, study.sha256, planned)
     refuse_missing_secrets(study)
     check_version(find_engine())
-    for line in () if wanted.quiet else plan_lines(study, planned, reaches(study, planned)):
+    parts = plans_of(study, planned)
+    for line in () if wanted.quiet else lines_of(planned, parts or {"": Planned(study, planned)}):
         tell(line)
-    opened = new_run(path, study, planned, results, commitment)
+    if parts:
+        plans = {name: part.plan for name, part in parts.items()}
+        opened = new_machines_run(path, study, plans, planned.seed, results)
+    else:
+        opened = new_run(path, study, planned, results, commitment)
     if not wanted.quiet:
-        tell_commitment(opened)
+        for part in opened.parts():
+            tell_commitment(part)
     return _measured(study, opened, wanted)
 
 
@@ -110,7 +123,8 @@ def resumed(path: Path, wanted: Wanted, *, extend: bool, retry_stopped: bool = F
             hint="import it again with more files",
             slug="cannot-be-extended",
         )
-    study = read_study(opened.study_path, variant=opened.facts().variant)
+    facts = opened.facts()
+    study = read_study(opened.study_path, variant=facts.variant, machine=facts.machine)
     if extend:
         extend_budget(opened)
     if retry_stopped:
@@ -124,14 +138,23 @@ def _measured(study: Study, opened: Run, wanted: Wanted) -> int:
     stream = EventStream(study, opened, shown(opened.path)) if wanted.json else None
     interrupt = Interrupt(tell_at_once)
     with interrupt.installed():
-        with watch(study, stream, quiet=wanted.quiet) as watcher:
-            reason = run_session(study, opened, watcher, interrupt, wanted.busy)
-        if reason == "interrupted":
+        if _session(study, opened, wanted, interrupt, stream) == "interrupted":
             return _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
     try:
         return _reported(opened, wanted, stream)
     except KeyboardInterrupt:
         return _interrupted(opened, "the run itself had ended")
+
+
+def _session(
+    study: Study, opened: Run, wanted: Wanted, interrupt: Interrupt, stream: EventStream | None
+) -> SessionEnd:
+    """One session of the run, or of the runs of all machines; why it ended."""
+    if opened.has_machines:
+        with watch_machines(study, opened, stream, quiet=wanted.quiet) as (on, rounds):
+            return run_machines(study, on, interrupt, wanted.busy, rounds)
+    with watch(study, stream, quiet=wanted.quiet) as watcher:
+        return run_session(study, opened, watcher, interrupt, wanted.busy)
 
 
 def _interrupted(opened: Run, further: str) -> int:
@@ -142,9 +165,12 @@ def _interrupted(opened: Run, further: str) -> int:
 
 
 def _reported(opened: Run, wanted: Wanted, stream: EventStream | None) -> int:
-    findings = find(opened)
-    written = dict.fromkeys((*wanted.formats, "json"))  # findings.json always lies beside them
-    paths = write(opened, findings, tuple(written))
+    each = find_each(opened)
+    findings = each.pop(opened)
+    written = tuple(dict.fromkeys((*wanted.formats, "json")))  # findings.json always lies beside
+    paths = write(opened, findings, written)
+    for part, own in each.items():
+        write(part, own, written)
     reports = [shown(path) for path in paths[: len(wanted.formats)]]
     code = _exit_code(findings, wanted.fail_if)
     if stream is not None:
@@ -158,7 +184,8 @@ def _reported(opened: Run, wanted: Wanted, stream: EventStream | None) -> int:
 def _further(opened: Run, findings: RunFindings) -> list[str]:
     """What the user may do next with this run."""
     command = f"steelyard resume {shown(opened.path)}"
-    stopped = ", ".join(stopped_systems(opened.events()))
+    found = (system for part in opened.parts() for system in stopped_systems(part.events()))
+    stopped = ", ".join(dict.fromkeys(found))
     said = [f"to measure {stopped} again, once the cause is removed: {command} --retry-stopped"]
     more = [f"for as many visits again: {command} --extend"]
     return (said if stopped else []) + (more if may_be_extended(opened, findings) else [])

@@ -5,14 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import steelyard
 from steelyard.errors import HostError
 from steelyard.plan.model import Plan
-from steelyard.records.archive import Run, RunFacts, create_run
+from steelyard.records.archive import Run, RunFacts
 from steelyard.records.commitment import Commitment
+from steelyard.records.creation import create_machines, create_run
 from steelyard.records.own_files.author_notes import kept_notes
 from steelyard.study.declared.tuned_profiles import own_texts as own_profiles
 from steelyard.study.lookup import own_texts
@@ -29,6 +31,31 @@ def new_run(
     Raises:
         HostError: ``results`` cannot be written.
     """
+
+    def made(facts: RunFacts, text: bytes, own: dict[str, str]) -> Run:
+        return create_run(results, facts, text, plan, own, commitment)
+
+    return _made(path, study, plan.seed, results, made)
+
+
+def new_machines_run(
+    path: Path, study: Study, plans: Mapping[str, Plan], seed: int, results: Path
+) -> Run:
+    """The same of a study on several machines; ``seed`` is what theirs were drawn from."""
+
+    def made(facts: RunFacts, text: bytes, own: dict[str, str]) -> Run:
+        return create_machines(results, facts, text, plans, own)
+
+    return _made(path, study, seed, results, made)
+
+
+def _made(
+    path: Path,
+    study: Study,
+    seed: int,
+    results: Path,
+    made: Callable[[RunFacts, bytes, dict[str, str]], Run],
+) -> Run:
     file = path / "study.yaml" if path.is_dir() else path
     facts = RunFacts(
         tool_version=steelyard.__version__,
@@ -37,13 +64,13 @@ def new_run(
         study_file=str(file.absolute()),
         study_sha256=study.sha256,
         variant=study.variant,
-        seed=plan.seed,
+        machine=study.machine,
+        seed=seed,
         created_unix_ns=time.time_ns(),
         command=tuple(sys.argv[1:]),
     )
     try:
-        own = _own_files(study) | _notes(study, file.parent)
-        return create_run(results, facts, file.read_bytes(), plan, own, commitment)
+        return made(facts, file.read_bytes(), _own_files(study) | _notes(study, file.parent))
     except OSError as error:
         raise HostError(
             f"cannot keep records in {results}: {error.strerror}",

@@ -39,7 +39,8 @@ def restore(
 
     if (path is None) != every:
         raise typer.BadParameter("name the folder of a run, or say --all")
-    runs = [open_run(path)] if path is not None else runs_below(results)
+    found = [open_run(path)] if path is not None else runs_below(results)
+    runs = [part for run in found for part in run.parts()]
     with Machines() as machines:
         codes = [_restored(run, None if dry_run else machines, alone=bool(path)) for run in runs]
     if path is None and not any(codes):

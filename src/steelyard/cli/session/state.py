@@ -24,6 +24,7 @@ class SessionState:
 
     def __init__(self, study: Study) -> None:
         self._study = study
+        self.machine = study.machine
         self.labels = Labels.of(study)
         self.plan: Plan | None = None
         self.trials_done = self.visits_done = 0

@@ -41,10 +41,10 @@ def forecast(judged: Judged, readings: Visits, margin_log: float) -> VisitsForec
         return None
     if tests is None or tests.stream.once:
         return None
-    if unreliable(judged.comparison.pair, judged.series, readings, margin_log):
+    machines = tests.stream.machines
+    if machines == 1 and unreliable(judged.comparison.pair, judged.series, readings, margin_log):
         return None
     visits, share = len(judged.series.values), judged.comparison.share
-    machines = tests.stream.machines
     first = machines * _first_decisive(tests.stream, share / 2)
     within = MOST_BUDGETS * machines * tests.stream.horizon
     least, most = (

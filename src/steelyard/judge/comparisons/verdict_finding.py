@@ -120,7 +120,8 @@ def _notes(
     yield from _disturbed(judged, readings)
     yield from _depend(judged, memory)
     yield from _adjusted(judged, size, found, sign)
-    yield from filter(None, [cap_possible(judged, readings)])
+    if not _on_several(judged):
+        yield from filter(None, [cap_possible(judged, readings)])
     yield from notes_on(
         judged.comparison,
         judged.series,
@@ -151,12 +152,17 @@ def size_so_far(judged: Judged, margin_log: float) -> SizeSoFar | None:
     return SizeSoFar(sign * found.ratio_log, low, high)
 
 
+def _on_several(judged: Judged) -> bool:
+    """Whether it is of several machines: what visits say besides stands with each of them."""
+    return judged.tests is not None and judged.tests.stream.machines > 1
+
+
 def _later(judged: Judged, readings: Visits, margin_log: float) -> Iterator[Withheld]:
     """The gravest reason that would withhold the decision if it were asked of all visits."""
     if not judged.words or judged.said is judged.present or judged.present.series.problems:
         return
-    if judged.tests is not None and judged.tests.stream.machines > 1:
-        return  # it stands beside the verdict on its machine
+    if _on_several(judged):
+        return
     comparison, decision = judged.comparison, judged.decision
     found = veto(comparison, judged.series, decision, readings, margin_log)
     if found is not None and not isinstance(found, EffectChanges | SpanDisagrees):
@@ -167,6 +173,8 @@ def _disturbed(judged: Judged, readings: Visits) -> Iterator[Withheld]:
     """What would withhold a verdict of the machine where nothing is decided yet."""
     series, comparison = judged.present.series, judged.comparison
     if judged.words or judged.withheld or series.problems or comparison.exploratory:
+        return
+    if _on_several(judged):
         return
     found = interference_unequal(comparison.pair, series, readings)
     if found is not None:
@@ -184,7 +192,7 @@ def _own_memory(judged: Judged, found: Estimate | None) -> OwnMemory | None:
     tests = judged.tests
     if tests is None or tests.stream.once or found is None or not judged.words:
         return None
-    if tests.stream.machines > 1:  # it is asked on each machine by itself
+    if _on_several(judged):
         return None
     return own_memory(tests.stream.values, tests.stream.pool, found.ratio_log)
 

@@ -377,3 +377,14 @@ VerdictNote = Annotated[
     Field(discriminator="kind"),
 ]
 """Whatever a verdict, a mean or a claim may have beside it."""
+
+
+def refuse_outside(estimate: float | None, low: float | None, high: float | None) -> None:
+    """Refuse an estimate that lies outside its own interval.
+
+    Raises:
+        ValueError: it does.
+    """
+    below = estimate is not None and low is not None and estimate < low
+    if below or (estimate is not None and high is not None and estimate > high):
+        raise ValueError(f"the estimate {estimate} lies outside its interval {low}..{high}")

@@ -24,9 +24,10 @@ from steelyard.judge.kinds.caveats import (
     OrderNotRandom,
     OrderRepeats,
 )
+from steelyard.judge.machines.findings import MachinesFinding
+from steelyard.judge.machines.together import judge_together
 from steelyard.judge.own_trials.arguments import Declared, Direction
 from steelyard.judge.own_trials.arrays import names, rows_of
-from steelyard.judge.own_trials.machine_findings import MachinesFinding
 from steelyard.judge.own_trials.machine_rows import rows_by_machine, visits_by_machine
 from steelyard.judge.own_trials.rows import (
     Design,
@@ -36,7 +37,6 @@ from steelyard.judge.own_trials.rows import (
     rounds_of,
     visits_of,
 )
-from steelyard.judge.own_trials.together import judge_together
 from steelyard.judge.own_trials.visits import LOAD, MeasuredVisits
 from steelyard.judge.visits.pairs import MACHINE, Conditions, Pair
 from steelyard.plan.model import Frozen

@@ -44,13 +44,15 @@ def still_measured(
     """For each workload the systems that it is measured on in a block, by the same rule.
 
     One workload among others leaves as a whole once all that is asked of it is answered, and
-    systems on which it was ``lost``.
+    systems on which it was ``lost``. On one of several machines all stay that can, as all of these
+    are asked together.
     """
     runs = workload_runs(study, plan, records)
     measured: dict[str, frozenset[str]] = {}
     for one in runs:
         without = given_up | lost.get(one.name, NO_SYSTEMS)
-        answered = len(runs) > 1 and _answered(one, block, without, effort)
+        alone = study.machine is None
+        answered = alone and len(runs) > 1 and _answered(one, block, without, effort)
         measured[one.name] = NO_SYSTEMS if answered else _remaining(one, block, without, effort)
     return measured
 
@@ -130,7 +132,7 @@ def _remaining(
     """
     study, plan = one.study, one.plan
     systems = frozenset(plan.systems) - given_up
-    if len(plan.systems) <= 2 or study.ask is not None:
+    if len(plan.systems) <= 2 or study.ask is not None or study.machine is not None:
         return systems
     earlier = _earlier(plan, one.records, block)
     if not earlier:

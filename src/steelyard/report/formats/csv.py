@@ -1,7 +1,8 @@
 """Findings as one flat table for any spreadsheet: every value, summary, verdict and attempt.
 
 One file; the column ``kind`` says what a row is (``value`` one trial, ``cell`` the summary of one
-cell, ``verdict`` one comparison, ``attempt`` one try at a trial, ``peak`` one curve over the load,
+cell, ``verdict`` one comparison, ``interaction`` its effect on one of several machines less the
+mean of all, ``attempt`` one try at a trial, ``peak`` one curve over the load,
 ``level`` one of its levels, ``steadiness`` the windows of one cell,
 ``consolidation`` several instances at once, ``interference`` a victim beside an aggressor,
 ``mean`` a mean of a section, ``cost`` what one instance cost its host, ``placement`` where
@@ -29,6 +30,8 @@ from steelyard.judge.findings import (
     RunFindings,
     VerdictFinding,
 )
+from steelyard.judge.machines.findings import MachinesFinding
+from steelyard.judge.visits.pairs import MACHINE
 from steelyard.plan.model import Cell
 from steelyard.report import notes
 from steelyard.report.formats.csv_influence import influence_rows
@@ -104,6 +107,7 @@ def _of_one(view: View) -> Iterator[dict[str, Any]]:
     visits = {a.trial: a.visit for a in view.attempts}
     for verdict in own.verdicts:
         yield _verdict(verdict, response_of(view, verdict.response).unit)
+    yield from (row for found in own.machines for row in _interaction(found, view))
     for ranking in own.rankings:
         yield from _ranking(ranking, response_of(view, ranking.response).unit)
     for each in own.influence:
@@ -143,6 +147,25 @@ def _verdict(verdict: VerdictFinding, unit: str) -> dict[str, Any]:
         "note": "; ".join(map(note_text, verdict.reasons)),
         **_conditions(verdict.conditions or {}),
     }
+
+
+def _interaction(found: MachinesFinding, view: View) -> Iterator[dict[str, Any]]:
+    """The effect on each machine less the mean of all."""
+    for each in found.effects:
+        yield {
+            "kind": "interaction",
+            "response": found.response,
+            "unit": response_of(view, found.response).unit,
+            "system": found.other,
+            "baseline": found.baseline,
+            "word": found.interaction,
+            "estimate_log": each.deviation_log,
+            "low_log": each.low_log,
+            "high_log": each.high_log,
+            "margin_log": found.margin_log,
+            "alpha": found.alpha,
+            **_conditions({MACHINE: each.machine, **(found.conditions or {})}),
+        }
 
 
 def _ranking(ranking: RankingFinding, unit: str) -> Iterator[dict[str, Any]]:

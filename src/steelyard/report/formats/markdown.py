@@ -11,6 +11,7 @@ from steelyard.report.sentences.claims import claim_lines
 from steelyard.report.sentences.consolidation import consolidation_lines
 from steelyard.report.sentences.design import done_rows
 from steelyard.report.sentences.failures import failed_lines
+from steelyard.report.sentences.machines import machine_lines
 from steelyard.report.sentences.ranking import ranking_lines
 from steelyard.report.sentences.saturation import saturation_lines
 from steelyard.report.sentences.terminal.answer import answer, exploratory_lines, glance, sure
@@ -57,6 +58,7 @@ def _parts(run: RunFindings) -> Iterator[str]:
     yield _bullets(glance(run))
     for view in views(run):
         yield from _answers(view)
+    yield from _list("Machines", lines(run, machine_lines))
     yield from _list("Claims", lines(run, claim_lines))
     for table in tables(run, claims_table):
         yield _grid(table)

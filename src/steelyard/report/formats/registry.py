@@ -16,6 +16,8 @@ from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.formats.openmetrics import openmetrics_text
 from steelyard.report.formats.other_tools import BETTER, action_text, benchfmt_text, bmf_text
 from steelyard.report.notes import json_text
+from steelyard.report.view import views
+from steelyard.report.vocabulary import machines_in
 
 ARTICLE = "article"
 """The folder of an article, below that of the report."""
@@ -66,7 +68,8 @@ def _page(run: RunFindings, place: Place) -> str:
     from steelyard.report.formats.html import render  # noqa: PLC0415 - what draws charts is slow to load
 
     beside = {name: file for name, file in place.beside.items() if name != "html"}
-    return render(run, records=place.records, beside=beside)
+    together = any(machines_in(view) for view in views(run))
+    return render(run, records=None if together else place.records, beside=beside)
 
 
 def _article(run: RunFindings) -> Files:

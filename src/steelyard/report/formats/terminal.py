@@ -13,6 +13,7 @@ from steelyard.report.sentences.claims import claim_lines
 from steelyard.report.sentences.evidence import evidence
 from steelyard.report.sentences.failures import lost_lines
 from steelyard.report.sentences.headline import headline
+from steelyard.report.sentences.machines import machine_lines
 from steelyard.report.sentences.trust import State, trust_lines
 from steelyard.report.tables.effects import EffectRows, effect_rows
 from steelyard.report.tables.shares import divided
@@ -44,6 +45,7 @@ def _lines(run: RunFindings) -> Iterator[str]:
         for each in view.own.influence:
             parts = ", ".join(f"{part.name} {part.percent} %" for part in divided(each))
             yield from [f"  Shares of the variation: {parts}."] if parts else []
+    yield from _titled("Machines", lines(run, machine_lines))
     yield from _titled("Claims", lines(run, claim_lines))
     failed = [*lines(run, failed_attempt_lines), *lines(run, lost_lines)]
     more = len(failed) - MOST_FAILURES

@@ -11,7 +11,8 @@ from steelyard.report.sentences.design import done_rows
 from steelyard.report.sentences.terminal.answer import sure
 from steelyard.report.tables.environment import environment_table
 from steelyard.report.tables.responses import difference_table
-from steelyard.report.vocabulary import compared_all
+from steelyard.report.view import views
+from steelyard.report.vocabulary import compared_all, machines_in
 
 
 def environment(page: Page) -> Section:
@@ -35,6 +36,7 @@ def method(page: Page) -> Section:
         diagnostics=check_lines(page.run),
         done=done_rows(page.run),
         records=page.records,
+        machines=[name for view in views(page.run) for name in machines_in(view)],
     )
     return Section("method", "Method", body)
 

@@ -15,6 +15,7 @@ from steelyard.report.sentences.claims import claim_lines
 from steelyard.report.sentences.consolidation import consolidation_lines
 from steelyard.report.sentences.evidence import evidence
 from steelyard.report.sentences.headline import headline
+from steelyard.report.sentences.machines import machine_lines
 from steelyard.report.sentences.ranking import ranking_lines
 from steelyard.report.sentences.terminal.answer import answer
 from steelyard.report.sentences.trust import trust_lines
@@ -52,6 +53,7 @@ def result(page: Page, anchors: Collection[str]) -> Section:
         "sections/result.html.j2",
         run,
         parts=[_part(part) for part in page.parts],
+        machines=lines(run, machine_lines),
         claims=lines(run, claim_lines),
         claims_tables=tables(run, claims_table),
         interference=interference_tables(run),

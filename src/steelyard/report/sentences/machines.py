@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.inference.sequential import VerdictWord
-from steelyard.judge.own_trials.machine_findings import (
+from steelyard.judge.machines.findings import (
     MachineEffect,
     MachinesFinding,
     OtherMachines,
@@ -29,7 +29,14 @@ _SAMPLE = (
 def machines_lines(found: MachinesFinding, view: View) -> list[str]:
     """Beside the verdicts of one pair: interaction of machine and system, and other machines."""
     withheld = [] if found.withheld_on is None else [_withheld(found)]
-    return [*withheld, _interaction(found), _others(found, view)]
+    return [*withheld, _interaction(found, view), _others(found, view)]
+
+
+def machine_lines(view: View) -> list[str]:
+    """What is said of several machines beside the verdicts on the primary response."""
+    primary = [each.name for each in view.own.responses if each.primary]
+    own = [each for each in view.own.machines if each.response in primary]
+    return [line for each in own for line in machines_lines(each, view)]
 
 
 def resting_on_machines(found: Sequence[MachinesFinding]) -> list[str]:
@@ -45,8 +52,8 @@ def _withheld(found: MachinesFinding) -> str:
     )
 
 
-def _interaction(found: MachinesFinding) -> str:
-    pair = f"{found.other} against {found.baseline}"
+def _interaction(found: MachinesFinding, view: View) -> str:
+    pair = f"{found.other} against {found.baseline}{_at(found, view)}"
     level = f"intervals hold together at {percent(1 - found.alpha)}"
     if found.interaction == "alike":
         margin = f"{percent_of(found.margin_log):.3g} %"
@@ -60,6 +67,11 @@ def _interaction(found: MachinesFinding) -> str:
         f"{pair}: whether it depends on the machine is open: beside the mean of all, "
         f"{_each(found.effects)}; {level}."
     )
+
+
+def _at(found: MachinesFinding, view: View) -> str:
+    where = view.run.labels.conditions(found.conditions or {})
+    return f" at {where}" if where else ""
 
 
 def _each(effects: Sequence[MachineEffect]) -> str:
@@ -96,7 +108,8 @@ def _others(found: MachinesFinding, view: View) -> str:
     ends = interval(low, high, estimate_log=others.mean_log, direction=None)
     size = signed_effect(others.mean_log, beside=(low, high))
     return (
-        f"On others like them: {found.other} against {found.baseline} {word} on average, {size} "
+        f"On others like them{_at(found, view)}: {found.other} against {found.baseline} {word} on "
+        f"average, {size} "
         f"({level} interval {ends}); on one more of them {_further(others)}."
     )
 

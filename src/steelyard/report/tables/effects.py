@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.factors.findings import EffectFinding, EffectWord, InfluenceFinding
 from steelyard.judge.findings import CellFinding, RunFindings, VerdictFinding
+from steelyard.judge.machines.findings import MachinesFinding
 from steelyard.judge.visits.readings import key_of
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
@@ -20,12 +21,16 @@ from steelyard.report.sentences.verdict import ends_of, interval_level, when_dec
 from steelyard.report.view import NONE, View, views
 from steelyard.report.vocabulary import (
     good_and_bad,
+    machines_in,
     met_by,
     noun_of,
     ordered,
     primary_response,
     response_of,
+    said_word,
+    where_of,
 )
+from steelyard.report.vocabulary import place as place_words
 from steelyard.study.model import Level
 
 ALL_CONDITIONS, VERDICT = "All conditions", "Verdict"
@@ -117,20 +122,56 @@ def condition_rows(view: View, other: str) -> EffectRows:
     rows = []
     for verdict in own:
         conditions = _only_condition(verdict, view)
-        where = view.run.labels.conditions(verdict.conditions) if verdict.conditions else ""
         values = [_median(cells, name, conditions, scale) for name in _pair(view, other)]
-        first = where or (ALL_CONDITIONS if len(own) > 1 else "All trials")
+        first = _where(verdict, view) if len(own) > 1 or verdict.conditions else "All trials"
         rows.append(EffectRow((first, *values, *_said(verdict, view)), _mark(verdict, view)))
+    rows += [_others_like_them(e, view) for e in view.own.machines if _is_whole(e, own)]
     unit = f", {scale.unit}" if scale.unit else ""
     return EffectRows(
         caption=f"{label}{unit} (median), and change relative to {view.run.baseline}",
-        head=("Condition", view.run.baseline, other, "Change", "CI", VERDICT),
+        head=(
+            "Machine" if machines_in(view) else "Condition",
+            *(view.run.baseline, other, "Change", "CI", VERDICT),
+        ),
         rows=tuple(rows),
         direction=_direction([view]),
         minor=frozenset({4, 5}),
         numeric=frozenset({1, 2, 3, 4}),
         notes=(*_level_notes(own, view), _HODGES_LEHMANN),
     )
+
+
+def _where(verdict: VerdictFinding, view: View) -> str:
+    if machines_in(view):
+        found = where_of(verdict, view).strip()
+        return f"{found[:1].upper()}{found[1:]}"
+    if not verdict.conditions:
+        return ALL_CONDITIONS
+    return view.run.labels.conditions(verdict.conditions)
+
+
+def _is_whole(found: MachinesFinding, own: Sequence[VerdictFinding]) -> bool:
+    """Whether it stands beside one of these verdicts, over all conditions."""
+    whole = [(v.response, v.baseline, v.other) for v in own if v.conditions is None]
+    return found.conditions is None and (found.response, found.baseline, found.other) in whole
+
+
+def _others_like_them(found: MachinesFinding, view: View) -> EffectRow:
+    others, place = found.others, _place(view, found.other)
+    name = "On others like them"
+    if others is None:
+        said = f"not said below {found.least_machines} machines"
+        mark = Mark(None, None, None, found.margin_log, False, False, place)
+        return EffectRow((name, NONE, NONE, NONE, NONE, said), mark)
+    alike = others.word is VerdictWord.EQUIVALENT
+    low = others.equivalence_low_log if alike else others.low_log
+    high = others.equivalence_high_log if alike else others.high_log
+    size = signed_effect(others.mean_log, beside=(low, high))
+    ends = interval(low, high, estimate_log=others.mean_log, direction=None)
+    word = said_word(others.word, others.mean_log, response_of(view, found.response))
+    decided = others.word is not VerdictWord.UNDECIDED
+    mark = Mark(others.mean_log, low, high, found.margin_log, decided, False, place)
+    return EffectRow((name, NONE, NONE, size, ends, word), mark)
 
 
 def system_rows(view: View) -> EffectRows:
@@ -156,7 +197,7 @@ def system_rows(view: View) -> EffectRows:
             cell = (name, value, change, ends, place, word)
             rows.append(EffectRow(cell, _mark(found[name], view)))
     unit = f", {scale.unit}" if scale.unit else ""
-    where = "" if _alone(view) else f", over all {len(view.own.conditions)} conditions"
+    where = "" if _alone(view) else f",{place_words(None, view)}"
     return EffectRows(
         caption=f"{label}{unit}, and change relative to {view.run.baseline}{where}",
         head=("System", "Median", "Change", "CI", "Rank", VERDICT),
@@ -355,6 +396,7 @@ def _level_notes(found: Sequence[VerdictFinding], view: View) -> list[str]:
     said = []
     if whole:
         where = " over all conditions" if levels or len(view.own.conditions) > 1 else ""
+        where = " on all of these machines" if machines_in(view) else where
         said.append(f"CI {' or '.join(sorted(whole))}{where}")
     if levels:
         alpha = parts[0].alpha

@@ -40,6 +40,7 @@ def environment_table(run: RunFindings) -> Table:
 def _head(found: MachineFinding, run: RunFindings) -> str:
     part, _, number = found.machine.partition(".")
     title = _MACHINES.get(part, part) + (f" {number}" if number else "")
+    title += f" on {found.on}," if found.on else ""
     if set(found.systems) == set(run.systems) and len(run.systems) > 1:
         return f"{title} of all {compared_all(run)}"
     return f"{title} of {listed(found.systems)}"

@@ -272,6 +272,7 @@ class VariantPart(Part):
     caches: str | None = None
     trials: dict[str, object] | None = None
     baseline: Word | None = None
+    machines: Words | None = None
 
 
 class StudyFile(Part):
@@ -285,6 +286,8 @@ class StudyFile(Part):
     """Keys that every system has unless it says otherwise."""
     systems: Annotated[dict[Name, SystemPart], Field(min_length=1)]
     """What is compared, by name."""
+    machines: Words | None = None
+    """Several hosts: each carries all systems, in a random order of its own."""
     compare: str | None = None
     """The factor that is judged; `system` unless said otherwise."""
     baseline: Word | None = None

@@ -21,6 +21,7 @@ from steelyard.study.model import (
 from steelyard.study.resolve.claims import ClaimReader
 from steelyard.study.resolve.latency_probe import resolve_probe
 from steelyard.study.resolve.load import clients_as_users, resolve_factors, resolve_load
+from steelyard.study.resolve.machines import resolve_machines
 from steelyard.study.resolve.protocols import check_services
 from steelyard.study.resolve.report import resolve_judge, resolve_report
 from steelyard.study.resolve.responses import resolve_find, resolve_gates
@@ -77,6 +78,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
             **_as_written(file, complaints),
             "sha256": complaints.source.sha256((*_own_files(systems, driven), *profiles.values())),
             "systems": systems,
+            "machines": resolve_machines(file, complaints),
             "compare": varied.compare,
             "compared": compared,
             "baseline": baseline,

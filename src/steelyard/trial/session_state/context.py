@@ -55,8 +55,11 @@ class SessionContext:
         busy: Busy = Busy.REFUSE,
         reach: Reach = open_machine,
         folders: RunFolders | None = None,
+        leases: Leases | None = None,
     ) -> None:
-        """``folders`` are those of another run than ``run``, for a rehearsal."""
+        """``folders`` are those of another run than ``run``, for a rehearsal; ``leases`` those of
+        another session, which holds machines for both.
+        """
         self.study = study
         self.plan = plan
         self.run = run
@@ -68,7 +71,7 @@ class SessionContext:
         self.undo = UndoLog(ledger)
         self.machines = SessionMachines(self.undo, interrupt.patience, reach)
         self.pool = InstancePool(self.machines, self.undo, self.folder_on, self.mark)
-        self.leases = Leases(_claimant(run, ledger), busy)
+        self.leases = leases or Leases(_claimant(run, ledger), busy)
         self.kept: dict[str, KeptSystem] = {}
         self._scratch: PendingUndo | None = None
         self.calibrations: dict[str, Calibration] = {}
@@ -195,10 +198,11 @@ class SessionContext:
 
 def _claimant(run: Run, ledger: Ledger) -> Claimant:
     facts = run.facts()
+    whose = f"-{facts.machine}" if facts.machine else ""
     leased = [event for event in ledger.events() if isinstance(event, MachineLeased)]
     return Claimant(
         run=str(run.path.absolute()),
-        identity=f"{facts.study_sha256[:16]}-{facts.created_unix_ns}",
+        identity=f"{facts.study_sha256[:16]}-{facts.created_unix_ns}{whose}",
         fences={event.machine: event.fence for event in leased},
         record=lambda machine, fence: ledger.append(MachineLeased(machine=machine, fence=fence)),
     )

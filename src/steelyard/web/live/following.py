@@ -71,7 +71,8 @@ class Follower:
         """From the first line: at the start, and when a torn line was cut off."""
         for path in (self.run.study_path, self.run.path / "plan.json", self.run.path / "run.json"):
             read_bounded(path, MOST_FILE_BYTES)
-        self.study = read_study(self.run.study_path, variant=self.run.facts().variant)
+        facts = self.run.facts()
+        self.study = read_study(self.run.study_path, variant=facts.variant, machine=facts.machine)
         self.labels = Labels.of(self.study)
         planned = self.run.planned()
         self.progress = Progress(planned, time_s(self.study, planned))

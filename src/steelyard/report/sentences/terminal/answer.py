@@ -9,6 +9,7 @@ from steelyard.judge.kinds.caveats import (
 )
 from steelyard.report.sentences.assumptions import judged, sure_lines
 from steelyard.report.sentences.influence import influence_answer
+from steelyard.report.sentences.machines import resting_on_machines
 from steelyard.report.sentences.verdict import (
     Sentence,
     condition_sentence,
@@ -31,7 +32,8 @@ def exploratory_lines(view: View) -> list[str]:
 def sure(run: RunFindings) -> list[str]:
     """What the verdicts of all workloads rest on."""
     apart = [NO_GRAND_MEAN] if len(run.workloads) > 1 else []
-    return [*lines(run, sure_lines), *apart]
+    together = [line for view in views(run) for line in resting_on_machines(view.own.machines)]
+    return [*lines(run, sure_lines), *dict.fromkeys(together), *apart]
 
 
 def answer(view: View) -> list[tuple[Sentence, list[str]]]:

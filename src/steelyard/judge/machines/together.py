@@ -20,43 +20,77 @@ from steelyard.inference.sequential import Decision, VerdictWord
 from steelyard.inference.stream import Stream
 from steelyard.judge.comparisons.comparison import ASKED_AGAIN, Judged, Standing
 from steelyard.judge.comparisons.families import Comparison
+from steelyard.judge.comparisons.guardrails import CheckedGuardrail, check_guardrail
 from steelyard.judge.comparisons.verdict_finding import finding
 from steelyard.judge.comparisons.withholding import (
     carry_over_decides,
-    carry_over_found,
     coarse,
     contradicts,
+    invalid_unequal,
+    unreliable,
 )
 from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.kinds.verdict_notes import Withheld
-from steelyard.judge.own_trials.machine_findings import (
+from steelyard.judge.kinds.verdict_notes import FailedAttemptsDecide, Withheld
+from steelyard.judge.machines.findings import (
     MachineEffect,
     MachinesFinding,
     OtherMachines,
 )
-from steelyard.judge.own_trials.visits import MeasuredVisits
-from steelyard.judge.visits.series import Series, without_variation
+from steelyard.judge.visits.series import Series, Visits, without_variation
+
+LEAST_VISITS_OF_ONE = 2
+"""Of each system on each machine, before anything is judged of all of these."""
 
 
 @dataclass(frozen=True)
 class _Look:
-    """All machines after so many visits of the pair on each."""
+    """All machines after so many visits of the pair on each; ``on`` is what they are read from."""
 
+    on: Mapping[str, Visits]
     series: Mapping[str, Series]
     streams: Mapping[str, Stream]
+
+    @classmethod
+    def of(
+        cls, comparison: Comparison, on: Mapping[str, Visits], *, keep_failed: bool = False
+    ) -> _Look:
+        """All visits; attempts that failed are kept where leaving them out would favour one."""
+        series = {
+            name: without_variation(
+                own.series(
+                    comparison.pair,
+                    comparison.response,
+                    comparison.conditions,
+                    keep_failed=keep_failed or invalid_unequal(comparison, own) is not None,
+                )
+            )
+            for name, own in on.items()
+        }
+        streams = {
+            name: on[name].tests(each, comparison.pair, exploratory=comparison.exploratory).stream
+            for name, each in series.items()
+            if not each.problems and len(each.values)
+        }
+        return cls(on, series, streams)
+
+    @property
+    def least(self) -> int:
+        """So many visits there are on each machine."""
+        return min(len(each.values) for each in self.series.values())
 
     def tests(self) -> Inference:
         return Inference.of(machines.together([*self.streams.values()]))
 
     def first(self, visits: int) -> _Look:
         return _Look(
+            self.on,
             {name: _first(each, visits) for name, each in self.series.items()},
             {name: _first_of(each, visits) for name, each in self.streams.items()},
         )
 
     def with_values(self, machine: str, values: Floats) -> _Look:
         changed = replace(self.streams[machine], values=values)
-        return _Look(self.series, {**self.streams, machine: changed})
+        return replace(self, streams={**self.streams, machine: changed})
 
 
 @dataclass(frozen=True)
@@ -68,36 +102,61 @@ class _Objection:
 
 
 def judge_together(
-    comparison: Comparison, on: Mapping[str, MeasuredVisits], margin_log: float
+    comparison: Comparison, on: Mapping[str, Visits], margin_log: float
 ) -> tuple[VerdictFinding, MachinesFinding | None]:
     """The verdict on all of these machines; what depends on them is ``None`` if it is not judged.
 
-    ``on``: the visits of each machine; at least two of each system on each.
+    ``on``: the visits of each machine, of one random order each.
     """
-    series = {
-        name: without_variation(own.series(comparison.pair, comparison.response, None))
-        for name, own in on.items()
-    }
-    any_visits = next(iter(on.values()))
-    problems = tuple(dict.fromkeys(p for each in series.values() for p in each.problems))
-    if problems:
-        whole = replace(_in_turn(series), problems=problems)
-        nothing = Standing(comparison, whole)
-        return finding(Judged(nothing, nothing), any_visits, margin_log), None
-    streams = {name: on[name].tests(each, comparison.pair).stream for name, each in series.items()}
-    least = min(len(each.values) for each in series.values())
-    look = _Look(series, streams).first(least)
-    present = _standing(comparison, look, margin_log)
-    said, objection = _said(present, look, margin_log)
-    verdict = finding(Judged(present, said), any_visits, margin_log)
+    judged, objection = _judged(comparison, on, margin_log)
+    verdict = finding(judged, next(iter(on.values())), margin_log)
+    verdict = verdict.model_copy(update={"span_s": _span_s(comparison, on, judged)})
+    tests = judged.present.tests
+    if tests is None:
+        return verdict, None
     withheld_on = None if objection is None else objection.machine
-    return verdict, _beside(comparison, look, margin_log, withheld_on)
+    return verdict, _beside(comparison, tuple(on), tests.stream, margin_log, withheld_on)
 
 
-def _standing(comparison: Comparison, look: _Look, margin_log: float) -> Standing:
+def word_together(
+    comparison: Comparison, on: Mapping[str, Visits], margin_log: float
+) -> VerdictWord:
+    """The word alone: cheap enough to ask after each visit."""
+    return _judged(comparison, on, margin_log)[0].word
+
+
+def _judged(
+    comparison: Comparison, on: Mapping[str, Visits], margin_log: float
+) -> tuple[Judged, _Objection | None]:
+    look = _Look.of(comparison, on)
+    problems = tuple(dict.fromkeys(p for each in look.series.values() for p in each.problems))
+    if problems or min(map(_of_one, look.series.values())) < LEAST_VISITS_OF_ONE:
+        nothing = Standing(comparison, replace(_in_turn(look.series), problems=problems))
+        return Judged(nothing, nothing), None
+    look = look.first(look.least)
     tests = look.tests()
     decision = tests.decide(margin_log, comparison.share)
-    return Standing(comparison, _in_turn(look.series), tests, decision)
+    present = Standing(comparison, _in_turn(look.series), tests, decision)
+    said, objection = _said(present, look, margin_log)
+    return Judged(present, said), objection
+
+
+def _span_s(comparison: Comparison, on: Mapping[str, Visits], judged: Judged) -> float | None:
+    """The longest time on any of them of the visits that the verdict is of."""
+    look = _Look.of(comparison, on)
+    counted = judged.said.series.visits
+    then = look.first(counted[-1]) if counted else look
+    spans = [
+        on[name].span_s(own.visits[0], own.visits[-1])
+        for name, own in then.series.items()
+        if own.visits
+    ]
+    return max((each for each in spans if each is not None), default=None)
+
+
+def _of_one(series: Series) -> int:
+    """Visits of the system that has fewer."""
+    return min(series.n_baseline, series.n_other)
 
 
 def _said(present: Standing, look: _Look, margin_log: float) -> tuple[Standing, _Objection | None]:
@@ -112,9 +171,14 @@ def _said(present: Standing, look: _Look, margin_log: float) -> tuple[Standing, 
         then = look.first(visits)
         tests = then.tests()
         objection = _objection(present, then, tests, margin_log)
-        veto = None if objection is None else objection.reason
-        said = replace(present, series=_in_turn(then.series), tests=tests, veto=veto)
-        if objection is None:
+        said = replace(
+            present,
+            series=_in_turn(then.series),
+            tests=tests,
+            veto=None if objection is None else objection.reason,
+            guardrails=_guardrails(present, then),
+        )
+        if said.words:
             break
     return said, objection
 
@@ -136,9 +200,9 @@ def _objection(
     """The gravest reason against a decision that was made by this look."""
     pair, decision = present.comparison.pair, present.decision
     for name, own in look.series.items():
-        left = carry_over_found(pair, own, margin_log)
-        if left is not None:
-            return _Objection(left, name)
+        reason = unreliable(pair, own, look.on[name].until(own.visits[-1]), margin_log)
+        if reason is not None:
+            return _Objection(reason, name)
     found = tests.estimate()
     denied = None if found is None else contradicts(found.ratio_log, decision, margin_log)
     if denied is not None:
@@ -149,7 +213,48 @@ def _objection(
         )
         if reason is not None:
             return _Objection(reason, name)
+    if _failed_attempts_decide(present, look, margin_log):
+        return _Objection(FailedAttemptsDecide(), None)
     return None
+
+
+def _failed_attempts_decide(present: Standing, look: _Look, margin_log: float) -> bool:
+    """Whether the decision depends on leaving out failed attempts."""
+    comparison = present.comparison
+    on = {name: look.on[name].until(own.visits[-1]) for name, own in look.series.items()}
+    kept = _Look.of(comparison, on, keep_failed=True)
+    if all(_alike(own, kept.series[name]) for name, own in look.series.items()):
+        return False
+    kept = kept.first(kept.least)
+    return kept.tests().decide(margin_log, comparison.share).words != present.decision.words
+
+
+def _alike(one: Series, another: Series) -> bool:
+    return one.visits == another.visits and bool((one.values == another.values).all())
+
+
+def _guardrails(present: Standing, look: _Look) -> tuple[CheckedGuardrail, ...]:
+    """Those of the winner, each as it stands on the machine where it stands worst."""
+    comparison, words = present.comparison, present.decision.words
+    if not {VerdictWord.FASTER, VerdictWord.SLOWER} & set(words):
+        return ()
+    checked = (
+        [
+            check_guardrail(
+                spec,
+                comparison.pair,
+                comparison.conditions,
+                look.on[name].until(own.visits[-1]),
+                other_wins=VerdictWord.FASTER in words,
+                alpha=comparison.share,
+            )
+            for name, own in look.series.items()
+        ]
+        for spec in comparison.guardrails
+    )
+    return tuple(
+        max(each, key=lambda one: (one.state == "broken", one.forbids)) for each in checked
+    )
 
 
 def _left_decides(
@@ -224,10 +329,13 @@ def _first_of(stream: Stream, count: int) -> Stream:
 
 
 def _beside(
-    comparison: Comparison, look: _Look, margin_log: float, withheld_on: str | None
+    comparison: Comparison,
+    names: tuple[str, ...],
+    stream: Stream,
+    margin_log: float,
+    withheld_on: str | None,
 ) -> MachinesFinding:
     """Whether the effect depends on the machine, and what these say of others."""
-    stream, names = look.tests().stream, tuple(look.series)
     deviations = machines.deviations(stream, comparison.share) or []
     others = machines.others_like_them(stream, comparison.share)
     sign = -1.0 if comparison.response.direction == "lower" else 1.0
@@ -235,6 +343,7 @@ def _beside(
         response=comparison.response.name,
         baseline=comparison.pair.baseline,
         other=comparison.pair.other,
+        conditions=comparison.conditions,
         machines=names,
         margin_log=margin_log,
         alpha=comparison.share,

@@ -7,8 +7,9 @@ from typing import Literal
 from pydantic import model_validator
 
 from steelyard.inference.sequential import VerdictWord
-from steelyard.judge.findings import refuse_outside
+from steelyard.judge.kinds.verdict_notes import refuse_outside
 from steelyard.plan.model import Frozen
+from steelyard.study.model import Level
 
 
 class MachineEffect(Frozen):
@@ -45,7 +46,7 @@ class OtherMachines(Frozen):
 
 
 class MachinesFinding(Frozen):
-    """One pair on several machines.
+    """One pair on several machines, over all ``conditions`` (``None``) or at one.
 
     ``visits_each``: as many of each machine count for all of these. ``withheld_on``: the machine
     whose visits withhold the verdict on all of these. ``interaction``: whether the effect depends
@@ -57,6 +58,7 @@ class MachinesFinding(Frozen):
     response: str
     baseline: str
     other: str
+    conditions: dict[str, Level] | None = None
     machines: tuple[str, ...]
     margin_log: float
     alpha: float

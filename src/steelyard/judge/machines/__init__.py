@@ -1,0 +1,1 @@
+"""Several machines: what is said of all of these, and of others like them."""

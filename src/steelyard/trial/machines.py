@@ -1,0 +1,169 @@
+"""A study on several machines: the sessions of its parts take turns, one visit after the other.
+
+One machine is measured at a time, so that they may share a generator, a network and a power
+supply. Each has its own run, order, records and undo; who fails leaves the rounds, and the others
+go on. The judge is asked about all of them after one more visit on each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from steelyard.errors import HostError, SteelyardError
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.lease import Busy
+from steelyard.judge.machines.of_study import MachinePart, decided_together
+from steelyard.records.archive import Run
+from steelyard.records.events import SessionEnd
+from steelyard.study.model import Study
+from steelyard.trial.session import Session, disk_error, session_on
+from steelyard.trial.session_state.interim_looks import last_asked
+from steelyard.trial.session_state.interrupt import Interrupt
+from steelyard.trial.session_state.watcher import Watcher
+
+
+@dataclass(frozen=True)
+class OnMachine:
+    """The part of a study on one machine, its run, and who watches it."""
+
+    study: Study
+    run: Run
+    watcher: Watcher
+
+
+class RoundsWatcher(Protocol):
+    """Called beside the watchers of the sessions."""
+
+    def turns_to(self, machine: str) -> None:
+        """What follows is of this machine."""
+
+    def fails(self, machine: str, error: SteelyardError) -> None:
+        """Its session has ended by an error; the others go on."""
+
+
+def run_machines(
+    study: Study,
+    on: Mapping[str, OnMachine],
+    interrupt: Interrupt,
+    busy: Busy = Busy.REFUSE,
+    watcher: RoundsWatcher | None = None,
+) -> SessionEnd:
+    """Starts or goes on with the runs of all machines, and restores them; why it ended.
+
+    Raises:
+        SteelyardError: what ended the session of a machine, or kept one from beginning.
+    """
+    with ExitStack() as stack, interrupt.installed():
+        sessions: dict[str, Session] = {}
+        for name, each in on.items():
+            first = next(iter(sessions.values()), None)
+            leases = None if first is None else first.session.leases
+            opened = session_on(each.study, each.run, each.watcher, interrupt, busy, leases)
+            sessions[name] = stack.enter_context(opened)
+        rounds = _Rounds(study, sessions, watcher)
+        rounds.begin()
+        while rounds.left:
+            rounds.next()
+    for failed in rounds.failed:
+        raise failed
+    reasons: list[SessionEnd] = [session.ended() for session in sessions.values()]
+    if "interrupted" in reasons:
+        return "interrupted"
+    return next((reason for reason in reasons if reason != "decided"), "decided")
+
+
+@dataclass
+class _Rounds:
+    """``left`` are the machines that have visits to come, ``failed`` why others have not."""
+
+    study: Study
+    sessions: Mapping[str, Session]
+    watcher: RoundsWatcher | None
+    left: dict[str, Iterator[None]] = field(default_factory=dict)
+    failed: list[SteelyardError] = field(default_factory=list)
+    _asked_at: int = -1
+    _decided: bool = False
+
+    def begin(self) -> None:
+        """Makes every machine ready, before any of them is measured."""
+        for name, session in self.sessions.items():
+            _reach(name, session)
+        _refuse_the_same(self.sessions)
+        for name, session in self.sessions.items():
+            self.left[name] = session.steps()
+            self._step(name)
+
+    def next(self) -> None:
+        """One more visit on each machine that has any left, after a look at all of them."""
+        self._look()
+        whole = len(self.left) == len(self.sessions)
+        for name, session in self.sessions.items():
+            session.needed = whole and not self._decided
+            session.enough = self._decided and self.study.trials.until == "overall"
+            if name in self.left:
+                self._turn(name)
+
+    def _turn(self, name: str) -> None:
+        try:
+            self._step(name)
+        except OSError as error:
+            self._fails(name, disk_error(self.sessions[name].session.run, error))
+        except SteelyardError as error:
+            self._fails(name, error)
+
+    def _step(self, name: str) -> None:
+        if self.watcher is not None:
+            self.watcher.turns_to(name)
+        if next(self.left[name], self) is self:
+            del self.left[name]
+
+    def _fails(self, name: str, error: SteelyardError) -> None:
+        del self.left[name]
+        self.failed.append(error)
+        if self.watcher is not None:
+            self.watcher.fails(name, error)
+
+    def _look(self) -> None:
+        """Whether all of these are decided; asked at growing distances, as each of them is."""
+        done = min(len(e.progress.visits_done(e.session.plan)) for e in self.sessions.values())
+        if self._decided or last_asked(done) <= self._asked_at:
+            return
+        self._asked_at = done
+        parts = {
+            name: MachinePart(each.session.study, each.session.plan, each.progress.records)
+            for name, each in self.sessions.items()
+        }
+        try:
+            with next(iter(self.sessions.values())).session.interrupt.waiting():
+                self._decided = decided_together(self.study, parts)
+        except KeyboardInterrupt:
+            return  # each session notices by itself
+
+
+def _reach(name: str, session: Session) -> None:
+    try:
+        for address in session.session.host_machines():
+            session.session.machines.at(address)
+    except SystemFailure as failure:
+        raise HostError(
+            f"{name} cannot be reached: {failure.message}",
+            hint=failure.hint or "nothing was started; take it out of `machines`, or repair it",
+            slug="machine-cannot-be-reached",
+        ) from failure
+
+
+def _refuse_the_same(sessions: Mapping[str, Session]) -> None:
+    """Two names of one machine: what it shows would count twice."""
+    known: dict[str, str] = {}
+    for name, session in sessions.items():
+        for address in session.session.host_machines():
+            boot = session.session.machines.at(address).boot_id
+            if boot is not None and known.setdefault(boot, name) != name:
+                raise HostError(
+                    f"{known[boot]} and {name} are one machine: they have the same boot_id",
+                    hint="name each machine once; containers of one kernel are one machine",
+                    slug="machine-is-named-twice",
+                )

@@ -1,0 +1,69 @@
+"""Several machines out of one: ssh servers, each with a ``boot_id`` and a lease of its own.
+
+Each stands in a mount namespace, so that it tells another boot than the others and is held by
+itself. Processors, memory and files are those of this machine.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.platforms.needs import need
+from tests.platforms.sshd import NAME, Sshd, need_sshd
+
+from steelyard.hosts import lease
+
+_ENTER = (
+    'mount --bind "$1" /proc/sys/kernel/random/boot_id && mount -t tmpfs tmpfs "$2" && '
+    'shift 2 && exec "$@"'
+)
+
+
+@dataclass
+class MachineOfItsOwn(Sshd):
+    """An ssh server that seems to run on a machine of its own."""
+
+    name: str = NAME
+    locks: Path = Path("/nowhere")
+
+    def argv(self) -> list[str]:
+        boot = self.folder / "boot_id"
+        boot.write_text(f"{uuid.uuid4()}\n", encoding="ascii")
+        enter = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _ENTER, "sh"]
+        return [*enter, str(boot), str(self.locks), *super().argv()]
+
+
+@contextmanager
+def machines(
+    names: Sequence[str], folder: Path, patch: pytest.MonkeyPatch
+) -> Iterator[dict[str, MachineOfItsOwn]]:
+    """Servers by name, with an ``ssh`` on the path that finds them; skips where none can run."""
+    need("unshare", "mount", root=True)
+    need_sshd()
+    locks, bin_ = folder / "locks", folder / "bin"
+    locks.mkdir(parents=True)
+    bin_.mkdir()
+    found = {name: MachineOfItsOwn(folder / name, name=name, locks=locks) for name in names}
+    with ExitStack() as stack:
+        for each in found.values():
+            each.prepare()
+            each.start()
+            stack.callback(each.stop)
+        config = "".join(
+            (each.folder / "config").read_text().replace(f"Host {NAME}", f"Host {name}")
+            for name, each in found.items()
+        )
+        (folder / "config").write_text(config)
+        wrapper = bin_ / "ssh"
+        wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/config "$@"\n')
+        wrapper.chmod(0o755)
+        patch.setenv("PATH", f"{bin_}:{os.environ['PATH']}")
+        patch.setenv(lease.VARIABLE, str(locks / "lease"))
+        yield found
