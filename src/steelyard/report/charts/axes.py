@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
+from steelyard.report.charts.drawing import INK
+from steelyard.report.charts.vega import Spec
 
 _PERCENT_STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 _DECADES = tuple(10.0**power for power in range(-6, 7))
@@ -54,15 +55,22 @@ def ratio_label(ratio: float) -> str:
     return f"{ratio:g} times" if ratio >= 2 else percent_label(100 * (ratio - 1))
 
 
-def labelled_axis(
-    ticks: Sequence[tuple[float, str]], /, wrap_at: int | None = None, **options: Any
-) -> alt.Axis:
-    """An axis with exactly these labels at exactly these places, wrapped at so many letters."""
+def labels_at(ticks: Sequence[tuple[float, str]], wrap_at: int | None = None) -> Spec:
+    """Of an axis: exactly these labels at exactly these places, wrapped at so many letters."""
     text = "''"
     for value, label in reversed(ticks):
         near = f"abs(datum.value - ({value!r})) < 1e-9"
         text = f"{near} ? {label_lines(label, wrap_at)} : {text}"
-    return alt.Axis(values=[value for value, _ in ticks], labelExpr=text, **options)
+    return {"values": [value for value, _ in ticks], "labelExpr": text}
+
+
+def row_axis(labels: Sequence[str], wrap_at: int, **options: Any) -> Spec:
+    """A channel of rows, which are keyed by number so that equal labels stay apart."""
+    text = "''"
+    for number, label in enumerate(labels):
+        text = f"datum.value == '{number:03d}' ? {label_lines(label, wrap_at)} : {text}"
+    axis = {"title": None, "domain": False, "ticks": False, "labelLimit": 0, "labelExpr": text}
+    return {"field": "row", "type": "nominal", "axis": {**axis, "labelColor": INK, **options}}
 
 
 def label_lines(label: str, wrap_at: int | None) -> str:
@@ -103,12 +111,12 @@ def quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace("'", "\\'")
 
 
-def value_scale(values: Sequence[float], *, may_be_log: bool) -> alt.Scale:
+def value_scale(values: Sequence[float], *, may_be_log: bool) -> Spec:
     """From zero, or logarithmic when the values span much and none is zero."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     if may_be_log and is_logarithmic(values):
-        return alt.Scale(type="log", domain=[low / 1.25, high * 1.25], nice=False)
-    return alt.Scale(domain=[min(low, 0.0), high * 1.06 if high > 0 else 1.0], nice=False)
+        return {"type": "log", "domain": [low / 1.25, high * 1.25], "nice": False}
+    return {"domain": [min(low, 0.0), high * 1.06 if high > 0 else 1.0], "nice": False}
 
 
 def log_ticks(values: Sequence[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""From an Altair chart to an inline SVG that fits the page: theme, size, words for the blind.
+"""From a document of Vega-Lite to inline SVG that fits the page: theme, size, words for the blind.
 
 Colours are CSS variables with a fallback, so that one drawing serves light, dark and print. No
 script, no font, no request; identifiers are made unique so that many drawings share one page.
@@ -9,14 +9,14 @@ from __future__ import annotations
 import csv
 import html
 import io
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
-import altair as alt
 import vl_convert
+
+from steelyard.report.charts.vega import Spec
 
 INK = "var(--ink,#1d2330)"
 MUTED = "var(--muted,#5b6472)"
@@ -37,7 +37,7 @@ _SAID_ANYWAY = (_FONT_OF_ALL, ' opacity="1"', ' stroke-width="1"', ' transform="
 _MARK = re.compile(r'<(path|line|rect) aria-label="([^"]*)"([^>]*)/>')
 """A mark with a description of its own: no other has one in the theme below."""
 
-_VEGA_LITE = alt.SCHEMA_VERSION.lstrip("v").rpartition(".")[0]
+VEGA_LITE = "6.4"
 
 _THEME: dict[str, Any] = {
     "aria": False,
@@ -58,9 +58,6 @@ _THEME: dict[str, Any] = {
         "titleFont": FONT,
     },
 }
-
-# Altair's methods return Any or wide unions; a chart is only ever passed on to ``draw``.
-Layer: TypeAlias = Any
 
 
 @dataclass(frozen=True)
@@ -126,36 +123,37 @@ def colour_of(index: int) -> str:
     return f"var(--system-{place},{SYSTEM_COLOURS[place]})"
 
 
-def system_colours(systems: Sequence[str]) -> alt.Scale:
-    """One colour per system, the same in every chart of a report."""
-    return alt.Scale(domain=list(systems), range=[colour_of(i) for i in range(len(systems))])
+def system_colours(
+    systems: Sequence[str], field: str = "system", legend: Spec | None = None
+) -> Spec:
+    """A channel of colours: one for each system, the same in every chart of a report."""
+    return _named(field, systems, [colour_of(i) for i in range(len(systems))], legend)
 
 
-def colour_scale(names: Sequence[str]) -> alt.Scale:
+def system_shapes(
+    systems: Sequence[str], field: str = "system", legend: Spec | None = None
+) -> Spec:
+    """A channel of shapes, one for each system: colour is never the only difference."""
+    shapes = [SYSTEM_SHAPES[i % len(SYSTEM_SHAPES)] for i in range(len(systems))]
+    return _named(field, systems, shapes, legend)
+
+
+def part_colours(names: Sequence[str], field: str, legend: Spec) -> Spec:
     """Colours of things that are no systems, in the same order wherever they are drawn."""
     colours = [
         f"var(--part-{i % len(PART_COLOURS)},{PART_COLOURS[i % len(PART_COLOURS)]})"
         for i in range(len(names))
     ]
-    return alt.Scale(domain=list(names), range=colours)
+    return _named(field, names, colours, legend)
 
 
-def system_shapes(systems: Sequence[str]) -> alt.Scale:
-    """One shape per system: colour is never the only difference."""
-    shapes = [SYSTEM_SHAPES[i % len(SYSTEM_SHAPES)] for i in range(len(systems))]
-    return alt.Scale(domain=list(systems), range=shapes)
-
-
-def inline_data(rows: list[dict[str, Any]]) -> alt.InlineData:
-    """Rows as they are, without a limit: the caller bounds their number.
-
-    As text, because Altair copies and validates whatever is a structure, many times over.
-    """
-    return alt.InlineData(values=json.dumps(rows), format={"type": "json"})
+def _named(field: str, names: Sequence[str], shown: list[str], legend: Spec | None) -> Spec:
+    scale = {"domain": list(names), "range": shown}
+    return {"field": field, "type": "nominal", "scale": scale, "legend": legend}
 
 
 def draw(
-    chart: Layer,
+    chart: Spec,
     name: str,
     title: str,
     description: str,
@@ -167,10 +165,7 @@ def draw(
 
     What a mark with ``aria=True`` has as its description, a pointer shows.
     """
-    # Altair's own way to set a theme copies and validates the whole chart once for each part.
-    # What is wrong with a chart the renderer says as well, in a tenth of the time.
-    spec = {**chart.to_dict(validate=False), "config": _THEME}
-    svg = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE)
+    svg = vl_convert.vegalite_to_svg({**chart, "config": _THEME}, vl_version=VEGA_LITE)
     whole = _accessible(svg, name, title, description, across)
     return Drawing(name, title, description, whole, figures)
 

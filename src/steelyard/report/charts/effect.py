@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-import altair as alt
-
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
-from steelyard.report.charts.axes import effect_ticks, label_lines, labelled_axis
+from steelyard.report.charts import axes
 from steelyard.report.charts.drawing import (
     BAND,
-    INK,
     MUTED,
+    PAPER,
     Drawing,
-    Layer,
     draw,
-    inline_data,
     system_colours,
+)
+from steelyard.report.charts.vega import (
+    Spec,
+    axis_over,
+    constant,
+    either,
+    layered,
+    marks,
+    scaled,
 )
 from steelyard.report.effects import signed_effect
 from steelyard.report.sentences.assumptions import judged
@@ -49,7 +54,7 @@ def effect_drawings(view: View) -> list[Drawing]:
 
 def _chart(
     view: View, verdicts: list[VerdictFinding], response: ResponseFinding, *, wide: bool
-) -> Layer:
+) -> Spec:
     rows = [_row(v, response, number) for number, v in enumerate(verdicts)]
     y = row_axis([_row_label(v, view) for v in verdicts])
     low, high = _domain(verdicts)
@@ -63,9 +68,7 @@ def _chart(
         *_marks(rows, axis, y, view),
     ]
     layers.append(side_words(rows, y, WIDE_PX) if wide else _absent(rows, y))
-    return alt.layer(*layers).properties(
-        width=WIDE_PX if wide else NARROW_PX, height=ROW_PX * len(rows)
-    )
+    return layered(layers, WIDE_PX if wide else NARROW_PX, ROW_PX * len(rows))
 
 
 def _row(verdict: VerdictFinding, response: ResponseFinding, number: int) -> dict[str, Any]:
@@ -83,7 +86,7 @@ def _row(verdict: VerdictFinding, response: ResponseFinding, number: int) -> dic
         "open_high": verdict.estimate_log is not None and high_log is None,
         "said": said.replace("-", "−"),
         "decided": verdict.word not in (VerdictWord.UNDECIDED, VerdictWord.NOT_JUDGED),
-        "overall": verdict.conditions is None,
+        "main": verdict.conditions is None,
     }
 
 
@@ -116,90 +119,71 @@ def _axis_title(response: ResponseFinding, *, wide: bool) -> str:
     return f"← {left}{EM_SPACE}{middle}{right} →"
 
 
-def effect_axis(low: float, high: float, title: str, most: int) -> dict[str, Any]:
-    """Scale and labelled axis of log ratios, as arguments of a channel."""
-    ticks = effect_ticks(low, high, most)
-    return {
-        "scale": alt.Scale(domain=[low, high], nice=False, zero=False),
-        "axis": labelled_axis(ticks, title=title, labelFlush=False),
-    }
+def effect_axis(low: float, high: float, title: str, most: int) -> Spec:
+    """Scale and labelled axis of log ratios."""
+    labels = axes.labels_at(axes.effect_ticks(low, high, most))
+    return axis_over(low, high, **labels, title=title, labelFlush=False)
 
 
-def row_axis(labels: list[str], most_px: int = LABEL_PX) -> alt.Y:
-    """One row per comparison, keyed by number so that equal labels stay apart."""
-    text = "''"
-    for number, label in enumerate(labels):
-        lines = label_lines(label, int(most_px / LETTER_PX))
-        text = f"datum.value == '{number:03d}' ? {lines} : {text}"
-    axis = alt.Axis(
-        title=None,
-        domain=False,
-        ticks=False,
-        labelLimit=0,
-        labelColor=INK,
-        labelFontSize=12,
-        labelLineHeight=13,
-        labelPadding=8,
-        labelExpr=text,
+def row_axis(labels: list[str], most_px: int = LABEL_PX) -> Spec:
+    """One row a comparison."""
+    return axes.row_axis(
+        labels, int(most_px / LETTER_PX), labelFontSize=12, labelLineHeight=13, labelPadding=8
     )
-    return alt.Y("row:N", axis=axis)
 
 
-def margin_band(margin_log: float, axis: dict[str, Any]) -> Layer:
+def margin_band(margin_log: float, axis: Spec) -> Spec:
     """What lies within the margin."""
-    data = inline_data([{"a": -margin_log, "b": margin_log}])
-    return alt.Chart(data).mark_rect(color=BAND, opacity=1).encode(x=alt.X("a:Q", **axis), x2="b:Q")
+    rows = [{"a": -margin_log, "b": margin_log}]
+    return marks("rect", rows, {"x": scaled("a", axis), "x2": "b"}, color=BAND, opacity=1)
 
 
-def zero_rule(axis: dict[str, Any]) -> Layer:
+def zero_rule(axis: Spec) -> Spec:
     """Where nothing differs."""
-    data = inline_data([{"a": 0.0}])
-    return alt.Chart(data).mark_rule(color=MUTED, strokeWidth=1).encode(x=alt.X("a:Q", **axis))
+    return marks("rule", [{"a": 0.0}], {"x": scaled("a", axis)}, color=MUTED, strokeWidth=1)
 
 
-def _marks(rows: list[dict[str, Any]], axis: dict[str, Any], y: alt.Y, view: View) -> list[Layer]:
-    known = [row for row in rows if row["x"] is not None]
-    base = alt.Chart(inline_data(known)).encode(
-        y=y, color=alt.Color("other:N", scale=system_colours(view.run.systems), legend=None)
-    )
-    width = alt.condition("datum.overall", alt.value(3.5), alt.value(2))
-    spans = base.mark_rule(strokeCap="round").encode(
-        x=alt.X("low:Q", **axis), x2="high:Q", strokeWidth=width
-    )
-    fill = alt.condition("datum.decided", alt.Fill("other:N", scale=system_colours(
-        view.run.systems), legend=None), alt.value("var(--paper,#ffffff)"))  # fmt: skip
-    dots = base.mark_point(opacity=1, strokeWidth=2).encode(
-        x=alt.X("x:Q", **axis),
-        fill=fill,
-        size=alt.condition("datum.overall", alt.value(120), alt.value(70)),
-        shape=alt.condition("datum.overall", alt.value("diamond"), alt.value("circle")),
-    )
-    return [spans, *_arrows(base, axis), dots]
-
-
-def _arrows(base: Layer, axis: dict[str, Any]) -> list[Layer]:
+def interval_marks(rows: list[dict[str, Any]], axis: Spec, rest: dict[str, Spec]) -> list[Spec]:
+    """Of each row its interval and its estimate, larger where it is ``main``, filled if decided."""
+    width = either("datum.main", constant(3.5), constant(2))
+    span = {**rest, "x": scaled("low", axis), "x2": "high", "strokeWidth": width}
+    dot = {
+        **rest,
+        "x": scaled("x", axis),
+        "fill": either("datum.decided", rest["color"], constant(PAPER)),
+        "size": either("datum.main", constant(120), constant(70)),
+        "shape": either("datum.main", constant("diamond"), constant("circle")),
+    }
     return [
-        base.transform_filter(f"datum.open_{end}")
-        .mark_point(shape=shape, size=60, filled=True, opacity=1)
-        .encode(x=alt.X(f"{end}:Q", **axis))
-        for end, shape in (("low", "triangle-left"), ("high", "triangle-right"))
+        marks("rule", rows, span, strokeCap="round"),
+        marks("point", rows, dot, opacity=1, strokeWidth=2),
     ]
 
 
-def _absent(rows: list[dict[str, Any]], y: alt.Y) -> Layer:
+def _marks(rows: list[dict[str, Any]], axis: Spec, y: Spec, view: View) -> list[Spec]:
+    known = [row for row in rows if row["x"] is not None]
+    rest = {"y": y, "color": system_colours(view.run.systems, "other")}
+    spans, dots = interval_marks(known, axis, rest)
+    arrows = [
+        marks(
+            "point",
+            [row for row in known if row[f"open_{end}"]],
+            {**rest, "x": scaled(end, axis)},
+            shape=shape, size=60, filled=True, opacity=1,
+        )
+        for end, shape in (("low", "triangle-left"), ("high", "triangle-right"))
+    ]  # fmt: skip
+    return [spans, *arrows, dots]
+
+
+def _absent(rows: list[dict[str, Any]], y: Spec) -> Spec:
     """Rows without an estimate keep their place and say so."""
     absent = [row for row in rows if row["x"] is None]
-    return (
-        alt.Chart(inline_data(absent))
-        .mark_text(text="not judged", fontStyle="italic", color=MUTED, align="left", dx=4)
-        .encode(y=y, x=alt.value(0))
-    )
+    return marks("text", absent, {"y": y, "x": constant(0)}, text="not judged", fontStyle="italic",
+                 color=MUTED, align="left", dx=4)  # fmt: skip
 
 
-def side_words(rows: list[dict[str, Any]], y: alt.Y, width_px: int) -> Layer:
+def side_words(rows: list[dict[str, Any]], y: Spec, width_px: int) -> Spec:
     """The verdict of each row, beside it."""
-    return (
-        alt.Chart(inline_data(rows))
-        .mark_text(align="left", baseline="middle")
-        .encode(y=y, x=alt.value(width_px + 12), text="said:N")
-    )
+    channels = {"y": y, "x": constant(width_px + 12), "text": "said"}
+    return marks("text", rows, channels, align="left", baseline="middle")

@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import altair as alt
-
 from steelyard.judge.analyses.latency.findings import LatencyFinding
 from steelyard.report.charts.conditions import Panels, evenly
-from steelyard.report.charts.drawing import Drawing, Figures, Layer, colour_of, draw, inline_data
+from steelyard.report.charts.drawing import Drawing, Figures, colour_of, draw
 from steelyard.report.charts.time_axes import time_channel, time_label
+from steelyard.report.charts.vega import Spec, axis_over, layered, marks, scaled
 from steelyard.report.view import View
 
 WIDTH_PX, HEIGHT_PX = 300, 130
@@ -40,9 +39,7 @@ def heat_drawings(view: View) -> Iterator[Panels]:
         yield Panels(where, tuple(maps))
 
 
-def _drawing(
-    view: View, found: LatencyFinding, where: str, name: str, y: dict[str, Any]
-) -> Drawing:
+def _drawing(view: View, found: LatencyFinding, where: str, name: str, y: Spec) -> Drawing:
     columns = _columns(found)
     place = (
         view.run.systems.index(found.cell.system) if found.cell.system in view.run.systems else 0
@@ -119,8 +116,8 @@ def _shades(counts: Counter[int]) -> dict[int, int]:
 
 
 def _chart(
-    runs: Iterator[dict[str, Any]], width_s: float, columns: int, y: dict[str, Any], colour: str
-) -> Layer:
+    runs: Iterator[dict[str, Any]], width_s: float, columns: int, y: Spec, colour: str
+) -> Spec:
     rows = [
         {
             "x": round(run["begin"] * width_s, 4),
@@ -131,22 +128,17 @@ def _chart(
         }
         for run in runs
     ]
-    x: dict[str, Any] = {
-        "scale": alt.Scale(domain=[0, columns * width_s], nice=False),
-        "axis": alt.Axis(title="time in the window, s", grid=False, tickCount=5, format="~r"),
-    }
-    return (
-        alt.Chart(inline_data(rows))
-        .mark_rect(color=colour)
-        .encode(
-            x=alt.X("x:Q", **x),
-            x2="x2:Q",
-            y=alt.Y("y:Q", **y),
-            y2="y2:Q",
-            fillOpacity=alt.FillOpacity("shade:Q", scale=None),
-        )
-        .properties(width=WIDTH_PX, height=HEIGHT_PX)
+    x = axis_over(
+        0, columns * width_s, title="time in the window, s", grid=False, tickCount=5, format="~r"
     )
+    channels = {
+        "x": scaled("x", x),
+        "x2": "x2",
+        "y": scaled("y", y),
+        "y2": "y2",
+        "fillOpacity": scaled("shade", {"scale": None}),
+    }
+    return layered([marks("rect", rows, channels, color=colour)], WIDTH_PX, HEIGHT_PX)
 
 
 def _figures(found: LatencyFinding, columns: Sequence[Column]) -> Figures:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import altair as alt
-
 from steelyard.judge.analyses.factors.findings import (
     EffectFinding,
     EffectWord,
@@ -13,15 +11,13 @@ from steelyard.judge.analyses.factors.findings import (
     PairFinding,
 )
 from steelyard.judge.findings import ResponseFinding
-from steelyard.report.charts.axes import labelled_axis, value_scale
+from steelyard.report.charts.axes import labels_at, value_scale
 from steelyard.report.charts.drawing import (
     FONT,
     Drawing,
     Figures,
-    Layer,
     colour_of,
     draw,
-    inline_data,
     system_colours,
     system_shapes,
 )
@@ -31,10 +27,19 @@ from steelyard.report.charts.effect import (
     ROW_PX,
     WIDE_PX,
     effect_axis,
+    interval_marks,
     margin_band,
     row_axis,
     side_words,
     zero_rule,
+)
+from steelyard.report.charts.vega import (
+    Spec,
+    axis_over,
+    constant,
+    layered,
+    marks,
+    scaled,
 )
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import Scale, quantity, scale_for
@@ -53,6 +58,9 @@ MOST_ROWS, MOST_PAIRS = 16, 6
 PADDING_SHARE = 0.08
 PAIR_WIDTH_PX, PAIR_HEIGHT_PX = 240, 170
 LABEL_PX = 300
+_LEGEND = {
+    "title": None, "orient": "bottom", "labelLimit": 240, "labelFontSize": 11, "labelFont": FONT,
+}  # fmt: skip
 
 
 def influence_drawings(view: View) -> list[Drawing]:
@@ -102,19 +110,18 @@ def _chart(
     labels: Labels,
     *,
     wide: bool,
-) -> Layer:
+) -> Spec:
     low, high = _domain(found, rows)
     data = [_row(each, number, low, high) for number, each in enumerate(rows)]
     y = row_axis([_label(each, labels) for each in rows], LABEL_PX if wide else LABEL_PX // 2)
     middle = response.label if wide else ""
     title = f"← less{EM_SPACE}{middle}{EM_SPACE}more →"
     axis = effect_axis(low, high, title, most=7 if wide else 3)
-    layers = [margin_band(found.margin_log, axis), zero_rule(axis), *_marks(data, axis, y)]
+    intervals = interval_marks(data, axis, {"y": y, "color": constant(colour_of(0))})
+    layers = [margin_band(found.margin_log, axis), zero_rule(axis), *intervals]
     if wide:
         layers.append(side_words(data, y, WIDE_PX))
-    return alt.layer(*layers).properties(
-        width=WIDE_PX if wide else NARROW_PX, height=ROW_PX * len(data)
-    )
+    return layered(layers, WIDE_PX if wide else NARROW_PX, ROW_PX * len(data))
 
 
 def _label(each: EffectFinding, labels: Labels) -> str:
@@ -148,23 +155,6 @@ def _domain(found: InfluenceFinding, rows: list[EffectFinding]) -> tuple[float, 
     return min(ends) - pad, max(ends) + pad
 
 
-def _marks(rows: list[dict[str, Any]], axis: dict[str, Any], y: alt.Y) -> list[Layer]:
-    colour = colour_of(0)
-    base = alt.Chart(inline_data(rows)).encode(y=y, color=alt.value(colour))
-    width = alt.condition("datum.main", alt.value(3.5), alt.value(2))
-    spans = base.mark_rule(strokeCap="round").encode(
-        x=alt.X("low:Q", **axis), x2="high:Q", strokeWidth=width
-    )
-    fill = alt.condition("datum.decided", alt.value(colour), alt.value("var(--paper,#ffffff)"))
-    dots = base.mark_point(opacity=1, strokeWidth=2).encode(
-        x=alt.X("x:Q", **axis),
-        fill=fill,
-        size=alt.condition("datum.main", alt.value(120), alt.value(70)),
-        shape=alt.condition("datum.main", alt.value("diamond"), alt.value("circle")),
-    )
-    return [spans, dots]
-
-
 def _pair(pair: PairFinding, response: ResponseFinding, labels: Labels, number: int) -> Drawing:
     known = [mean for row in pair.means for mean in row if mean is not None]
     scale = scale_for(known, response.unit)
@@ -196,7 +186,7 @@ def _words(pair: PairFinding, response: ResponseFinding, labels: Labels) -> str:
     return "; ".join(said) + "."
 
 
-def _lines(pair: PairFinding, scale: Scale, labels: Labels) -> Layer:
+def _lines(pair: PairFinding, scale: Scale, labels: Labels) -> Spec:
     first, second = pair.factors
     levels = [f"{second} {labels.level(level, second)}" for level in pair.second_levels]
     known = [mean / scale.divisor for row in pair.means for mean in row if mean is not None]
@@ -208,23 +198,15 @@ def _lines(pair: PairFinding, scale: Scale, labels: Labels) -> Layer:
     ]
     last = len(pair.first_levels) - 1
     ticks = [(float(i), labels.level(level, first)) for i, level in enumerate(pair.first_levels)]
-    x = alt.X(
-        "x:Q",
-        scale=alt.Scale(domain=[-0.3, last + 0.3], nice=False, zero=False),
-        axis=labelled_axis(ticks, title=pair.factors[0], grid=False),
-    )
-    y = alt.Y(
-        "y:Q",
-        scale=value_scale(known, may_be_log=False),
-        axis=alt.Axis(title=None, tickCount=4),
-    )
-    legend = alt.Legend(
-        title=None, orient="bottom", labelLimit=240, labelFontSize=11, labelFont=FONT
-    )
-    base = alt.Chart(inline_data(rows)).encode(
-        x=x, y=y, color=alt.Color("level:N", scale=system_colours(levels), legend=legend)
-    )
-    lines = base.mark_line(strokeWidth=2)
-    shape = alt.Shape("level:N", scale=system_shapes(levels), legend=legend)
-    marks = base.mark_point(filled=True, opacity=1, size=70).encode(shape=shape)
-    return alt.layer(lines, marks).properties(width=PAIR_WIDTH_PX, height=PAIR_HEIGHT_PX)
+    y_axis = {"title": None, "tickCount": 4}
+    base = {
+        "x": scaled("x", axis_over(-0.3, last + 0.3, **labels_at(ticks), title=first, grid=False)),
+        "y": scaled("y", {"scale": value_scale(known, may_be_log=False), "axis": y_axis}),
+        "color": system_colours(levels, "level", _LEGEND),
+    }
+    dots = {**base, "shape": system_shapes(levels, "level", _LEGEND)}
+    layers = [
+        marks("line", rows, base, strokeWidth=2),
+        marks("point", rows, dots, filled=True, opacity=1, size=70),
+    ]
+    return layered(layers, PAIR_WIDTH_PX, PAIR_HEIGHT_PX)

@@ -6,20 +6,17 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import altair as alt
-
 from steelyard.judge.analyses.latency.findings import LatencyFinding
 from steelyard.report.charts.drawing import (
     Across,
     Drawing,
     Figures,
-    Layer,
     draw,
-    inline_data,
     system_colours,
     system_shapes,
 )
 from steelyard.report.charts.time_axes import share_channel, time_channel
+from steelyard.report.charts.vega import Spec, layered, marks, scaled
 from steelyard.report.figures import counted, quantity
 from steelyard.report.view import View
 
@@ -57,7 +54,7 @@ def _extent_ns(cells: Sequence[LatencyFinding]) -> tuple[int, int]:
     return min(each.tail[0][0] for each in cells), max(each.tail[-1][0] for each in cells)
 
 
-def _channels(cells: Sequence[LatencyFinding]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _channels(cells: Sequence[LatencyFinding]) -> tuple[Spec, Spec]:
     low_ns, high_ns = _extent_ns(cells)
     least = min(found.tail[-1][1] / found.answered for found in cells)
     return (
@@ -66,12 +63,7 @@ def _channels(cells: Sequence[LatencyFinding]) -> tuple[dict[str, Any], dict[str
     )
 
 
-def _chart(
-    systems: Sequence[str],
-    group: Sequence[LatencyFinding],
-    x: dict[str, Any],
-    y: dict[str, Any],
-) -> Layer:
+def _chart(systems: Sequence[str], group: Sequence[LatencyFinding], x: Spec, y: Spec) -> Spec:
     rows = [
         {
             "system": found.cell.system,
@@ -81,17 +73,14 @@ def _chart(
         for found in group
         for at_ns, count in found.tail
     ]
-    colour = alt.Color("system:N", scale=system_colours(systems), legend=None)
-    base = {"x": alt.X("x:Q", **x), "y": alt.Y("y:Q", **y), "color": colour}
-    lines = alt.Chart(inline_data(rows)).mark_line(strokeWidth=1.8, clip=True).encode(**base)
+    base = {"x": scaled("x", x), "y": scaled("y", y), "color": system_colours(systems)}
     ends = [rows_of[-1] for found in group if (rows_of := _of(found.cell.system, rows))]
-    shape = alt.Shape("system:N", scale=system_shapes(systems), legend=None)
-    slowest = (
-        alt.Chart(inline_data(ends))
-        .mark_point(size=50, filled=True, opacity=1)
-        .encode(shape=shape, **base)
-    )
-    return alt.layer(lines, slowest).properties(width=WIDTH_PX, height=HEIGHT_PX)
+    slowest = {**base, "shape": system_shapes(systems)}
+    layers = [
+        marks("line", rows, base, strokeWidth=1.8, clip=True),
+        marks("point", ends, slowest, size=50, filled=True, opacity=1),
+    ]
+    return layered(layers, WIDTH_PX, HEIGHT_PX)
 
 
 def _of(system: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -6,20 +6,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
-
 from steelyard.judge.analyses.latency.findings import LatencyFinding
 from steelyard.report.charts.axes import is_numeric, value_scale
 from steelyard.report.charts.drawing import (
     Drawing,
     Figures,
-    Layer,
     draw,
-    inline_data,
     system_colours,
     system_shapes,
 )
 from steelyard.report.charts.time_axes import time_channel
+from steelyard.report.charts.vega import Spec, layered, marks, scaled
 from steelyard.report.figures import Scale, quantity, scale_for
 from steelyard.report.view import View
 from steelyard.report.vocabulary import response_of
@@ -95,7 +92,7 @@ def _at(found: LatencyFinding, share: float) -> float:
     return next(p.value_ns or 0.0 for p in found.percentiles if p.share == share)
 
 
-def _chart(view: View, rows: list[dict[str, Any]], scale: Scale, share: float) -> Layer:
+def _chart(view: View, rows: list[dict[str, Any]], scale: Scale, share: float) -> Spec:
     data = [
         {
             "system": row["system"],
@@ -109,20 +106,24 @@ def _chart(view: View, rows: list[dict[str, Any]], scale: Scale, share: float) -
     times = [row["ns"] for row in rows]
     title = f"time of {100 * share:g} % of the operations"
     y = time_channel(min(times) / 1.3, max(times) * 1.3, title, domain=False, ticks=False)
-    x: dict[str, Any] = {
+    x = {
         "scale": value_scale([row["x"] for row in data], may_be_log=False),
-        "axis": alt.Axis(title=f"throughput, {scale.unit}", grid=False, tickCount=5, format=",~r"),
+        "axis": {"title": f"throughput, {scale.unit}", "grid": False, "tickCount": 5,
+                 "format": ",~r"},
+    }  # fmt: skip
+    base = {
+        "x": scaled("x", x),
+        "y": scaled("y", y),
+        "color": system_colours(view.run.systems),
     }
-    colour = alt.Color("system:N", scale=system_colours(view.run.systems), legend=None)
-    shape = alt.Shape("system:N", scale=system_shapes(view.run.systems), legend=None)
-    base = alt.Chart(inline_data(data)).encode(
-        x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), color=colour
-    )
+    line = {**base, "order": scaled("level", {})}
+    dots = {**base, "shape": system_shapes(view.run.systems)}
     layers = [
-        base.mark_line(strokeWidth=1.4).encode(order="level:Q"),
-        base.mark_point(size=45, filled=True, opacity=1).encode(shape=shape),
+        marks("line", data, line, strokeWidth=1.4),
+        marks("point", data, dots, size=45, filled=True, opacity=1),
     ]
-    for number, system in enumerate(view.run.systems):
-        text = base.mark_text(fontSize=10, **SIDES[number % len(SIDES)]).encode(text="said:N")
-        layers.append(text.transform_filter(alt.datum.system == system))
-    return alt.layer(*layers).properties(width=WIDTH_PX, height=HEIGHT_PX)
+    for place, system in enumerate(view.run.systems):
+        own = [row for row in data if row["system"] == system]
+        side = SIDES[place % len(SIDES)]
+        layers.append(marks("text", own, {**base, "text": "said"}, fontSize=10, **side))
+    return layered(layers, WIDTH_PX, HEIGHT_PX)

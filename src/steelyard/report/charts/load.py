@@ -6,13 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
-
 from steelyard.judge.findings import CellFinding, ResponseFinding
 from steelyard.report.charts.axes import (
     is_logarithmic,
     is_numeric,
-    labelled_axis,
+    labels_at,
     log_axis,
     log_ticks,
     value_scale,
@@ -23,12 +21,11 @@ from steelyard.report.charts.drawing import (
     MUTED,
     Drawing,
     Figures,
-    Layer,
     draw,
-    inline_data,
     system_colours,
     system_shapes,
 )
+from steelyard.report.charts.vega import Spec, axis_over, constant, layered, marks, scaled
 from steelyard.report.figures import Scale, counted, quantity, scale_for, significant
 from steelyard.report.view import View
 from steelyard.study.labels import Labels
@@ -130,70 +127,56 @@ def _figures(cells: list[CellFinding], response: ResponseFinding, labels: Labels
     return Figures(head, rows)
 
 
-def _chart(view: View, response: ResponseFinding, cells: list[CellFinding], scale: Scale) -> Layer:
+def _chart(view: View, response: ResponseFinding, cells: list[CellFinding], scale: Scale) -> Spec:
     places = places_of(view)
     values = [v / scale.divisor for c in cells for v in c.values]
     x = _x(places)
     log = response.unit in _LOG_UNITS or response.direction == "none"
     title = f"{response.label}, {scale.unit}" if scale.unit else response.label
-    y_scale = value_scale(values, may_be_log=log)
-    y: dict[str, Any] = {"scale": y_scale, "axis": _y_axis(values, title, log=log)}
-    colour = alt.Color("system:N", scale=system_colours(view.run.systems), legend=None)
-    shape = alt.Shape("system:N", scale=system_shapes(view.run.systems), legend=None)
+    y = {
+        "scale": value_scale(values, may_be_log=log),
+        "axis": _y_axis(values, title, log=log),
+    }
     medians = [_median_row(c, view, places, scale) for c in cells if c.median is not None]
+    intervals = [row for row in medians if row["low"] is not None]
     trials = [row for c in cells for row in _trial_rows(c, view, places, scale)]
-    base = alt.Chart(inline_data(medians)).encode(color=colour, x=alt.X("x:Q", **x))
+    across = {"x": scaled("x", x), "color": system_colours(view.run.systems)}
+    at = {**across, "y": scaled("y", y)}
+    dots = {**at, "shape": system_shapes(view.run.systems), "description": "said"}
+    span = {**across, "y": scaled("low", y), "y2": "high"}
     layers = [
-        alt.Chart(inline_data(trials))
-        .mark_point(size=18, opacity=1, strokeWidth=1, filled=False, aria=True)
-        .encode(
-            x=alt.X("x:Q", **x),
-            y=alt.Y("y:Q", **y),
-            color=colour,
-            shape=shape,
-            description="said:N",
-        ),
-        base.transform_filter("isValid(datum.low)")
-        .mark_rule(strokeWidth=3, opacity=1)
-        .encode(y=alt.Y("low:Q", **y), y2="high:Q"),
-        base.mark_point(size=60, opacity=1, filled=True, aria=True).encode(
-            y=alt.Y("y:Q", **y), shape=shape, description="said:N"
-        ),
-        _absent(cells, view, places, x, colour),
+        marks("point", trials, dots, size=18, opacity=1, strokeWidth=1, filled=False, aria=True),
+        marks("rule", intervals, span, strokeWidth=3, opacity=1),
+        marks("point", medians, dots, size=60, opacity=1, filled=True, aria=True),
+        _absent(cells, view, places, across),
     ]
     if places.joined:
-        layers.insert(0, base.mark_line(strokeWidth=1.6).encode(y=alt.Y("y:Q", **y)))
-    return alt.layer(*layers).properties(width=WIDTH_PX, height=HEIGHT_PX)
+        layers.insert(0, marks("line", medians, at, strokeWidth=1.6))
+    return layered(layers, WIDTH_PX, HEIGHT_PX)
 
 
-def _x(places: Places) -> dict[str, Any]:
-    at = [tick for tick, _ in places.ticks]
-    pad = 0.18 * (max(at) - min(at)) if len(places.by_text) > 1 else 0.7
-    return {
-        "scale": alt.Scale(domain=[min(at) - pad, max(at) + pad], nice=False, zero=False),
-        "axis": _x_axis(places, [label for _, label in places.ticks]),
-    }
-
-
-def _x_axis(places: Places, labels: list[str]) -> alt.Axis:
+def _x(places: Places) -> Spec:
     """Labels wrapped to the width of their places; slanted where that is too little."""
-    title = places.title
-    if places.joined:
-        return labelled_axis(places.ticks, title=title, grid=False, labelOverlap=True)
+    at, labels = [tick for tick, _ in places.ticks], [label for _, label in places.ticks]
+    pad = 0.18 * (max(at) - min(at)) if len(places.by_text) > 1 else 0.7
     room = int(WIDTH_PX / max(1, len(labels)) / _LETTER_PX)
-    if room >= min(WIDEST_LABEL, max(map(len, labels))) or room >= WIDEST_LABEL // 2:
-        return labelled_axis(places.ticks, room, title=title, grid=False, labelLimit=0)
-    return labelled_axis(places.ticks, 2 * WIDEST_LABEL, title=title, grid=False, labelAngle=-40,
-                         labelAlign="right", labelLimit=0)  # fmt: skip
+    if places.joined:
+        axis = {**labels_at(places.ticks), "labelOverlap": True}
+    elif room >= min(WIDEST_LABEL, max(map(len, labels))) or room >= WIDEST_LABEL // 2:
+        axis = {**labels_at(places.ticks, room), "labelLimit": 0}
+    else:
+        axis = {**labels_at(places.ticks, 2 * WIDEST_LABEL), "labelAngle": -40,
+                "labelAlign": "right", "labelLimit": 0}  # fmt: skip
+    return axis_over(min(at) - pad, max(at) + pad, **axis, title=places.title, grid=False)
 
 
-def _y_axis(values: list[float], title: str, *, log: bool) -> alt.Axis:
+def _y_axis(values: list[float], title: str, *, log: bool) -> Spec:
     wide = log and is_logarithmic(values)
-    options: dict[str, Any] = {"values": log_ticks(values)} if wide else {"tickCount": 5}
+    ticks: Spec = {"values": log_ticks(values)} if wide else {"tickCount": 5}
     expression = "format(datum.value, datum.value >= 10 ? ',.0f' : '.2~g')"
     lines = wrapped(log_axis(title) if wide else title, MOST_LETTERS)
-    return alt.Axis(title=lines, domain=False, ticks=False, minExtent=34, **options,
-                    labelExpr=expression, labelOverlap=True)  # fmt: skip
+    return {**ticks, "title": lines, "domain": False, "ticks": False, "minExtent": 34,
+            "labelExpr": expression, "labelOverlap": True}  # fmt: skip
 
 
 def _at(cell: CellFinding, view: View, places: Places) -> float:
@@ -243,19 +226,12 @@ def _in(value: float, scale: Scale) -> str:
     return f"{significant(value / scale.divisor)} {scale.unit}".rstrip().replace("-", "−")
 
 
-def _absent(
-    cells: list[CellFinding],
-    view: View,
-    places: Places,
-    x: dict[str, Any],
-    colour: alt.Color,
-) -> Layer:
+def _absent(cells: list[CellFinding], view: View, places: Places, across: Spec) -> Spec:
     rows = [
         {"system": c.cell.system, "x": _at(c, view, places), "said": "not measured"}
         for c in cells
         if not c.values
     ]
-    mark = alt.Chart(inline_data(rows)).mark_text(
-        angle=270, align="left", baseline="middle", fontStyle="italic", color=MUTED
-    )
-    return mark.encode(x=alt.X("x:Q", **x), y=alt.value(HEIGHT_PX - 6), text="said:N", color=colour)
+    channels = {**across, "y": constant(HEIGHT_PX - 6), "text": "said"}
+    return marks("text", rows, channels, angle=270, align="left", baseline="middle",
+                 fontStyle="italic", color=MUTED)  # fmt: skip

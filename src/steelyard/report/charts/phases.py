@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import altair as alt
-
 from steelyard.judge.analyses.latency.findings import LatencyFinding
-from steelyard.report.charts.axes import label_lines, wrapped
+from steelyard.report.charts.axes import row_axis, wrapped
 from steelyard.report.charts.conditions import condition_labels
 from steelyard.report.charts.drawing import (
     FONT,
     INK,
+    PAPER,
     Drawing,
     Figures,
-    Layer,
-    colour_scale,
     draw,
-    inline_data,
+    part_colours,
 )
+from steelyard.report.charts.vega import Spec, layered, marks, scaled
 from steelyard.report.figures import quantity, scale_for
 from steelyard.report.view import View
 
@@ -116,31 +114,26 @@ def _words(found: LatencyFinding, names: list[str], label: str) -> str:
     return f"{label}: {parts}"
 
 
-def _chart(
-    cells: list[LatencyFinding], names: list[str], labels: list[str], width_px: int
-) -> Layer:
+def _chart(cells: list[LatencyFinding], names: list[str], labels: list[str], width_px: int) -> Spec:
     parts = [_parts(found, names) for found in cells]
     scale = scale_for([sum(mean for _, mean in each) for each in parts], "ns")
     rows = [
         row for number, each in enumerate(parts) for row in _stacked(number, each, scale.divisor)
     ]
     phases = list(dict.fromkeys(name for each in parts for name, _ in each))
-    legend = alt.Legend(title=None, orient="bottom", columns=3 if width_px > 300 else 2,
-                        labelLimit=0, labelFont=FONT, labelColor=INK)  # fmt: skip
-    axis = alt.Axis(title=f"mean time of an operation, {scale.unit}", tickCount=5, format="~r")
+    legend = {"title": None, "orient": "bottom", "columns": 3 if width_px > 300 else 2,
+              "labelLimit": 0, "labelFont": FONT, "labelColor": INK}  # fmt: skip
+    axis = {"title": f"mean time of an operation, {scale.unit}", "tickCount": 5, "format": "~r"}
+    channels = {
+        "y": row_axis(labels, WRAP_AT, labelLineHeight=LINE_PX),
+        "x": scaled("from", {"axis": axis, "scale": {"zero": True, "nice": True}}),
+        "x2": "to",
+        "color": part_colours(phases, "phase", legend),
+    }
+    bars = marks("bar", rows, channels, stroke=PAPER, strokeWidth=1, height=ROW_PX - 8)
     lines = max(len(wrapped(label, WRAP_AT)) for label in labels)
     row_px = max(ROW_PX, LINE_PX * lines + 8)
-    return (
-        alt.Chart(inline_data(rows))
-        .mark_bar(stroke="var(--paper,#ffffff)", strokeWidth=1, height=ROW_PX - 8)
-        .encode(
-            y=_rows_axis(labels),
-            x=alt.X("from:Q", axis=axis, scale=alt.Scale(zero=True, nice=True)),
-            x2="to:Q",
-            color=alt.Color("phase:N", scale=colour_scale(phases), legend=legend),
-        )
-        .properties(width=width_px, height=row_px * len(cells))
-    )
+    return layered([bars], width_px, row_px * len(cells))
 
 
 def _stacked(number: int, parts: list[tuple[str, float]], divisor: float) -> list[dict[str, Any]]:
@@ -150,15 +143,6 @@ def _stacked(number: int, parts: list[tuple[str, float]], divisor: float) -> lis
         rows.append({"row": f"{number:03d}", "phase": name, "from": begin, "to": end})
         begin = end
     return rows
-
-
-def _rows_axis(labels: list[str]) -> alt.Y:
-    text = "''"
-    for number, label in enumerate(labels):
-        text = f"datum.value == '{number:03d}' ? {label_lines(label, WRAP_AT)} : {text}"
-    axis = alt.Axis(title=None, domain=False, ticks=False, labelLimit=0, labelColor=INK,
-                    labelExpr=text, labelLineHeight=LINE_PX)  # fmt: skip
-    return alt.Y("row:N", axis=axis)
 
 
 def _figures(view: View, cells: list[LatencyFinding]) -> Figures:

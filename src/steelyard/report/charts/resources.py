@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
-
-import altair as alt
 
 from steelyard.judge.analyses.resources.findings import ResourceFinding, ResourceName
 from steelyard.report.charts.conditions import Panels, evenly
@@ -15,11 +12,10 @@ from steelyard.report.charts.drawing import (
     Across,
     Drawing,
     Figures,
-    Layer,
     draw,
-    inline_data,
     system_colours,
 )
+from steelyard.report.charts.vega import Spec, axis_over, constant, layered, marks, scaled
 from steelyard.report.figures import Scale, counted, scale_for, significant
 from steelyard.report.view import View
 
@@ -100,28 +96,22 @@ def _absent_words(view: View, own: Sequence[ResourceFinding]) -> list[str]:
     return [f"{system}: not measured" for system in view.run.systems if system not in there]
 
 
-def _chart(view: View, own: Sequence[ResourceFinding], scale: Scale, highest: float) -> Layer:
+def _chart(view: View, own: Sequence[ResourceFinding], scale: Scale, highest: float) -> Spec:
     limits = sorted({each.limit for each in own if each.limit is not None})
     drawn = [limit for limit in limits if limit <= FAR_LIMIT * highest]
     top = max([highest, *drawn]) / scale.divisor * 1.08
     begin, end = _extent(own)
-    x = {
-        "scale": alt.Scale(domain=[begin, end], nice=False, zero=False),
-        "axis": alt.Axis(title="time from the start of the window, s", grid=False, tickCount=5,
-                         format="~r"),
-    }  # fmt: skip
-    y = {
-        "scale": alt.Scale(domain=[0, top], nice=False),
-        "axis": alt.Axis(title=scale.unit, tickCount=4, domain=False, ticks=False, minExtent=30,
-                         format="~r"),
-    }  # fmt: skip
+    x = axis_over(begin, end, title="time from the start of the window, s", grid=False,
+                  tickCount=5, format="~r")  # fmt: skip
+    y = axis_over(0, top, title=scale.unit, tickCount=4, domain=False, ticks=False, minExtent=30,
+                  format="~r")  # fmt: skip
     layers = [
         _window(own, x),
         *_bands(view, own, scale, x, y),
         *_limits(drawn, scale, x, y, end),
         _absent(view, own),
     ]
-    return alt.layer(*layers).properties(width=WIDTH_PX, height=HEIGHT_PX)
+    return layered(layers, WIDTH_PX, HEIGHT_PX)
 
 
 def _extent(own: Sequence[ResourceFinding]) -> tuple[float, float]:
@@ -130,20 +120,14 @@ def _extent(own: Sequence[ResourceFinding]) -> tuple[float, float]:
     return min(begin, 0.0), max(*(e.at_s[-1] for e in own), *(e.window_s for e in own))
 
 
-def _window(own: Sequence[ResourceFinding], x: dict[str, Any]) -> Layer:
+def _window(own: Sequence[ResourceFinding], x: Spec) -> Spec:
     rows = [{"a": 0.0, "b": max(each.window_s for each in own)}]
-    return alt.Chart(inline_data(rows)).mark_rect(color=BAND, opacity=1).encode(
-        x=alt.X("a:Q", **x), x2="b:Q"
-    )  # fmt: skip
+    return marks("rect", rows, {"x": scaled("a", x), "x2": "b"}, color=BAND, opacity=1)
 
 
 def _bands(
-    view: View,
-    own: Sequence[ResourceFinding],
-    scale: Scale,
-    x: dict[str, Any],
-    y: dict[str, Any],
-) -> list[Layer]:
+    view: View, own: Sequence[ResourceFinding], scale: Scale, x: Spec, y: Spec
+) -> list[Spec]:
     rows = [
         {
             "t": at,
@@ -155,37 +139,33 @@ def _bands(
         for each in own
         for at, middle, low, high in zip(each.at_s, each.median, each.low, each.high, strict=True)
     ]
-    colour = alt.Color("system:N", scale=system_colours(view.run.systems), legend=None)
-    base = alt.Chart(inline_data(rows)).encode(x=alt.X("t:Q", **x), color=colour)
+    base = {"x": scaled("t", x), "color": system_colours(view.run.systems)}
     return [
-        base.mark_area(opacity=0.22, clip=True).encode(y=alt.Y("l:Q", **y), y2="h:Q"),
-        base.mark_line(strokeWidth=1.8, clip=True).encode(y=alt.Y("m:Q", **y)),
+        marks("area", rows, {**base, "y": scaled("l", y), "y2": "h"}, opacity=0.22, clip=True),
+        marks("line", rows, {**base, "y": scaled("m", y)}, strokeWidth=1.8, clip=True),
     ]
 
 
-def _limits(
-    limits: Sequence[float], scale: Scale, x: dict[str, Any], y: dict[str, Any], end: float
-) -> list[Layer]:
+def _limits(limits: Sequence[float], scale: Scale, x: Spec, y: Spec, end: float) -> list[Spec]:
     rows = [
         {"y": limit / scale.divisor, "x": end, "said": f"limit {_in(limit, scale)}"}
         for limit in limits
     ]
-    base = alt.Chart(inline_data(rows)).encode(y=alt.Y("y:Q", **y))
+    at = {"y": scaled("y", y)}
+    words = {**at, "x": scaled("x", x), "text": "said"}
     return [
-        base.mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1.2),
-        base.mark_text(align="right", baseline="bottom", dy=-2, fontSize=10, color=MUTED).encode(
-            x=alt.X("x:Q", **x), text="said:N"
-        ),
-    ]
+        marks("rule", rows, at, color=MUTED, strokeDash=[4, 3], strokeWidth=1.2),
+        marks("text", rows, words, align="right", baseline="bottom", dy=-2, fontSize=10,
+              color=MUTED),
+    ]  # fmt: skip
 
 
-def _absent(view: View, own: Sequence[ResourceFinding]) -> Layer:
+def _absent(view: View, own: Sequence[ResourceFinding]) -> Spec:
     """The systems without a band here say so in the panel."""
     said = "; ".join(_absent_words(view, own))
-    mark = alt.Chart(inline_data([{"said": said}])).mark_text(
-        fontStyle="italic", color=MUTED, align="right", baseline="bottom", limit=WIDTH_PX
-    )
-    return mark.encode(x=alt.value(WIDTH_PX), y=alt.value(HEIGHT_PX - 4), text="said:N")
+    place = {"x": constant(WIDTH_PX), "y": constant(HEIGHT_PX - 4), "text": "said"}
+    return marks("text", [{"said": said}], place, fontStyle="italic", color=MUTED, align="right",
+                 baseline="bottom", limit=WIDTH_PX)  # fmt: skip
 
 
 def _figures(own: Sequence[ResourceFinding]) -> Figures:

@@ -6,20 +6,17 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import altair as alt
-
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.visits.readings import key_of
-from steelyard.report.charts.axes import labelled_axis, log_axis
+from steelyard.report.charts.axes import labels_at, log_axis
 from steelyard.report.charts.drawing import (
     Drawing,
     Figures,
-    Layer,
     draw,
-    inline_data,
     system_colours,
     system_shapes,
 )
+from steelyard.report.charts.vega import Spec, axis_over, layered, marks, scaled
 from steelyard.report.figures import Scale, scale_for
 from steelyard.report.sentences.saturation import saturation_lines
 from steelyard.report.view import View
@@ -56,50 +53,42 @@ def _figures(view: View, curves: Sequence[ScalingFinding]) -> Figures:
     return Figures(head, (*levels, *fitted))
 
 
-def _chart(view: View, curves: Sequence[ScalingFinding], scale: Scale, width_px: int) -> Layer:
+def _chart(view: View, curves: Sequence[ScalingFinding], scale: Scale, width_px: int) -> Spec:
     x, place = _x(curves)
     dots = list(_dots(view, curves, scale, place))
-    y: dict[str, Any] = {
-        "scale": alt.Scale(domain=[0, 1.08 * max(row["y"] for row in dots)], nice=False),
-        "axis": alt.Axis(
-            title=f"throughput, {scale.unit}", domain=False, ticks=False, tickCount=5, format=",~r"
-        ),
-    }
-    colour = alt.Color("system:N", scale=system_colours(view.run.systems), legend=None)
-    shape = alt.Shape("system:N", scale=system_shapes(view.run.systems), legend=None)
+    y = axis_over(0, 1.08 * max(row["y"] for row in dots), title=f"throughput, {scale.unit}",
+                  domain=False, ticks=False, tickCount=5, format=",~r")  # fmt: skip
     lines = [
         {"system": c.system, "x": place(at), "y": high / scale.divisor}
         for c in curves
         for at, high in c.drawn
     ]
+    peaks = list(_peaks(curves, scale, place))
+    base = {
+        "x": scaled("x", x),
+        "y": scaled("y", y),
+        "color": system_colours(view.run.systems),
+    }
+    shaped = {**base, "shape": system_shapes(view.run.systems)}
     layers = [
-        alt.Chart(inline_data(list(_peaks(curves, scale, place))))
-        .mark_rule(strokeWidth=4, opacity=1, strokeCap="round")
-        .encode(x=alt.X("x:Q", **x), x2="x2:Q", y=alt.Y("y:Q", **y), color=colour),
-        alt.Chart(inline_data(lines))
-        .mark_line(strokeWidth=2)
-        .encode(x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), color=colour),
-        alt.Chart(inline_data(dots))
-        .mark_point(size=20, opacity=1, strokeWidth=1, filled=False)
-        .encode(x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), color=colour, shape=shape),
+        marks("rule", peaks, {**base, "x2": "x2"}, strokeWidth=4, opacity=1, strokeCap="round"),
+        marks("line", lines, base, strokeWidth=2),
+        marks("point", dots, shaped, size=20, opacity=1, strokeWidth=1, filled=False),
     ]
-    return alt.layer(*layers).properties(width=width_px, height=HEIGHT_PX)
+    return layered(layers, width_px, HEIGHT_PX)
 
 
-def _x(curves: Sequence[ScalingFinding]) -> tuple[dict[str, Any], Any]:
+def _x(curves: Sequence[ScalingFinding]) -> tuple[Spec, Any]:
     levels = sorted({level.level for curve in curves for level in curve.levels})
     wide = levels[-1] / levels[0] >= _WIDE
     place = math.log2 if wide else float
     ticks = [(place(level), f"{level:g}") for level in levels]
     pad = 0.04 * (ticks[-1][0] - ticks[0][0] or 1.0)
-    domain = [ticks[0][0] - pad, ticks[-1][0] + pad]
     name = curves[0].factor.removeprefix("load.")
-    return {
-        "scale": alt.Scale(domain=domain, nice=False, zero=False, clamp=True),
-        "axis": labelled_axis(
-            ticks, title=log_axis(name) if wide else name, grid=False, labelOverlap=True
-        ),
-    }, place
+    title = log_axis(name) if wide else name
+    x = axis_over(ticks[0][0] - pad, ticks[-1][0] + pad, **labels_at(ticks), title=title,
+                  grid=False, labelOverlap=True)  # fmt: skip
+    return {**x, "scale": {**x["scale"], "clamp": True}}, place
 
 
 def _dots(

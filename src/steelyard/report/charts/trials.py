@@ -6,12 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import quantiles
-from typing import Any
-
-import altair as alt
 
 from steelyard.judge.findings import TrendFinding
-from steelyard.report.charts.axes import effect_ticks, labelled_axis, log_axis
+from steelyard.report.charts.axes import effect_ticks, labels_at, log_axis
 from steelyard.report.charts.conditions import condition_labels, evenly
 from steelyard.report.charts.drawing import (
     FONT,
@@ -20,12 +17,11 @@ from steelyard.report.charts.drawing import (
     SYSTEM_SHAPES,
     Drawing,
     Figures,
-    Layer,
     draw,
-    inline_data,
     system_colours,
     system_shapes,
 )
+from steelyard.report.charts.vega import Spec, axis_over, layered, marks, scaled
 from steelyard.report.figures import Scale, counted, scale_for, significant
 from steelyard.report.view import View
 from steelyard.report.vocabulary import primary_response
@@ -99,34 +95,25 @@ def _words(view: View, trials: Sequence[_Trial]) -> str:
     return said
 
 
-def _chart(view: View, trials: Sequence[_Trial], width_px: int) -> Layer:
+def _chart(view: View, trials: Sequence[_Trial], width_px: int) -> Spec:
     trends = [trend for trend in view.own.trends if trend.trends]
     extent = [t.ratio_log for t in trials] + [v for trend in trends for v in trend.trend_log]
     reach = max(0.02, *(abs(value) for value in extent)) * 1.08
     last = max(each.visit for each in trials)
-    x: dict[str, Any] = {
-        "scale": alt.Scale(domain=[0.5, last + 0.999], nice=False, zero=False),
-        "axis": alt.Axis(title="visit, in the order measured", grid=False, tickMinStep=1,
-                         format="d"),
-    }  # fmt: skip
-    ticks = effect_ticks(-reach, reach, 5)
-    y: dict[str, Any] = {
-        "scale": alt.Scale(domain=[-reach, reach], nice=False),
-        "axis": labelled_axis(ticks, title=log_axis("against the cell's median"), domain=False,
-                              ticks=False),
-    }  # fmt: skip
-    zero = alt.Chart(inline_data([{"y": 0.0}])).mark_rule(color=MUTED).encode(y=alt.Y("y:Q", **y))
+    x = axis_over(0.5, last + 0.999, title="visit, in the order measured", grid=False,
+                  tickMinStep=1, format="d")  # fmt: skip
+    labels = labels_at(effect_ticks(-reach, reach, 5))
+    title = log_axis("against the cell's median")
+    y = axis_over(-reach, reach, **labels, title=title, domain=False, ticks=False)
+    zero = marks("rule", [{"y": 0.0}], {"y": scaled("y", y)}, color=MUTED)
     many = len(trials) > MOST_TRIALS
-    marks = _bands(view, trials, x, y) if many else [_dots(view, trials, x, y, width_px)]
-    layers = [zero, *marks, *(_line(view, trend, x, y) for trend in trends)]
-    return alt.layer(*layers).resolve_scale(shape="independent").properties(
-        width=width_px, height=HEIGHT_PX
-    )  # fmt: skip
+    shown = _bands(view, trials, x, y) if many else [_dots(view, trials, x, y, width_px)]
+    lines = (_line(view, trend, x, y) for trend in trends)
+    whole = layered([zero, *shown, *lines], width_px, HEIGHT_PX)
+    return {**whole, "resolve": {"scale": {"shape": "independent"}}}
 
 
-def _dots(
-    view: View, trials: Sequence[_Trial], x: dict[str, Any], y: dict[str, Any], width_px: int
-) -> Layer:
+def _dots(view: View, trials: Sequence[_Trial], x: Spec, y: Spec, width_px: int) -> Spec:
     """Colour by system; shape by condition, where there are no more of these than shapes."""
     conditions = list(dict.fromkeys(each.condition for each in trials))
     response = primary_response(view)
@@ -145,22 +132,18 @@ def _dots(
         for each in trials
     ]
     names = conditions if by_condition else list(view.run.systems)
-    legend = None
-    if by_condition:
-        legend = alt.Legend(title=None, orient="bottom", columns=6 if width_px > 300 else 2,
-                            labelLimit=0, labelFont=FONT, labelColor=INK,
-                            symbolStrokeColor=MUTED)  # fmt: skip
-    return (
-        alt.Chart(inline_data(rows))
-        .mark_point(size=34, opacity=1, strokeWidth=1.3, filled=False, aria=True)
-        .encode(
-            x=alt.X("x:Q", **x),
-            y=alt.Y("y:Q", **y),
-            color=alt.Color("system:N", scale=system_colours(view.run.systems), legend=None),
-            shape=alt.Shape("shape:N", scale=system_shapes(names), legend=legend),
-            description="said:N",
-        )
-    )
+    legend = {"title": None, "orient": "bottom", "columns": 6 if width_px > 300 else 2,
+              "labelLimit": 0, "labelFont": FONT, "labelColor": INK,
+              "symbolStrokeColor": MUTED}  # fmt: skip
+    channels = {
+        "x": scaled("x", x),
+        "y": scaled("y", y),
+        "color": system_colours(view.run.systems),
+        "shape": system_shapes(names, "shape", legend if by_condition else None),
+        "description": "said",
+    }
+    return marks("point", rows, channels, size=34, opacity=1, strokeWidth=1.3, filled=False,
+                 aria=True)  # fmt: skip
 
 
 def _said(trial: _Trial, scale: Scale) -> str:
@@ -169,9 +152,7 @@ def _said(trial: _Trial, scale: Scale) -> str:
     return f"trial {trial.trial}, visit {trial.visit}, {trial.system}{where}: {value}"
 
 
-def _bands(
-    view: View, trials: Sequence[_Trial], x: dict[str, Any], y: dict[str, Any]
-) -> list[Layer]:
+def _bands(view: View, trials: Sequence[_Trial], x: Spec, y: Spec) -> list[Spec]:
     """Of very many trials the median and the 10 to 90 % of equal spans of visits, by system."""
     width = max(each.visit for each in trials) / SPANS
     spans: dict[tuple[str, int], list[float]] = {}
@@ -182,21 +163,18 @@ def _bands(
         tenths = quantiles([*values, *values], n=10, method="inclusive")
         rows.append({"system": system, "x": (span + 0.5) * width + 0.5, "l": tenths[0],
                      "m": tenths[4], "h": tenths[-1]})  # fmt: skip
-    colour = alt.Color("system:N", scale=system_colours(view.run.systems), legend=None)
-    base = alt.Chart(inline_data(rows)).encode(x=alt.X("x:Q", **x), color=colour)
+    base = {"x": scaled("x", x), "color": system_colours(view.run.systems)}
     return [
-        base.mark_area(opacity=0.22).encode(y=alt.Y("l:Q", **y), y2="h:Q"),
-        base.mark_line(strokeWidth=1.8).encode(y=alt.Y("m:Q", **y)),
+        marks("area", rows, {**base, "y": scaled("l", y), "y2": "h"}, opacity=0.22),
+        marks("line", rows, {**base, "y": scaled("m", y)}, strokeWidth=1.8),
     ]
 
 
-def _line(view: View, trend: TrendFinding, x: dict[str, Any], y: dict[str, Any]) -> Layer:
+def _line(view: View, trend: TrendFinding, x: Spec, y: Spec) -> Spec:
     """One trend in ink; of several comparisons each in the colour of the system compared."""
     pairs = evenly(list(zip(trend.visits, trend.trend_log, strict=True)), MOST_POINTS)
     rows = [{"x": visit + 0.5, "y": value, "system": trend.other} for visit, value in pairs]
-    line = alt.Chart(inline_data(rows)).mark_line(strokeWidth=2, strokeDash=[6, 3], color=INK)
-    encoded = line.encode(x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y))
-    if len(view.own.trends) == 1:
-        return encoded
-    colours = system_colours(view.run.systems)
-    return encoded.encode(color=alt.Color("system:N", scale=colours, legend=None))
+    channels = {"x": scaled("x", x), "y": scaled("y", y)}
+    if len(view.own.trends) > 1:
+        channels["color"] = system_colours(view.run.systems)
+    return marks("line", rows, channels, strokeWidth=2, strokeDash=[6, 3], color=INK)
