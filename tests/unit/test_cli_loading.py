@@ -25,12 +25,12 @@ from steelyard.traces.kernels import KERNELS
 ROOT = Path(__file__).parents[2]
 
 
-def said_and_loaded(*arguments: str) -> tuple[int, str, set[str]]:
-    """Exit code, stdout, and the modules of a process that ran a command."""
+def said_and_loaded(*arguments: str, told: str = "*sys.modules") -> tuple[int, str, set[str]]:
+    """Exit code, stdout, and the modules, or what else is ``told``, at the end of a command."""
     program = (
-        "import sys, atexit\n"
+        "import gc, sys, atexit\n"
         "from steelyard.cli.entry import main\n"
-        "told = lambda: print(*sys.modules, file=sys.stderr)\n"
+        f"told = lambda: print({told}, file=sys.stderr)\n"
         "atexit.register(told)\n"
         f"sys.argv = ['steelyard', *{arguments!r}]\n"
         "main()\n"
@@ -78,6 +78,14 @@ def test_a_plan_loads_numbers_at_random_and_yaml_and_no_statistics() -> None:
     assert not {name for name in loaded if name.startswith(("steelyard.trial", "steelyard.report"))}
 
 
+@pytest.mark.parametrize(
+    "arguments", [("plan", str(ROOT / "studies" / "quickstart")), ("runs", "--help")], ids=" ".join
+)
+def test_a_command_that_runs_collects_garbage(arguments: tuple[str, ...]) -> None:
+    code, _, told = said_and_loaded(*arguments, told="gc.isenabled()")
+    assert (code, told) == (0, {"True"})
+
+
 def test_words_that_help_names_are_those_of_what_is_slow_to_load() -> None:
     assert tuple(FORMATS) == FORMAT_NAMES
     assert tuple(KERNELS) == KERNEL_NAMES
@@ -95,7 +103,7 @@ def test_a_verdict_on_trials_needs_nothing_that_only_tests_install(tmp_path: Pat
         "judge", str(trials), "--baseline", "a", "--margin", "2%", "--design", "pairs"
     )
     assert (code, "faster" in said or "better" in said) == (0, True)
-    assert not loaded & {"scipy", "polars"}
+    assert not loaded & {"scipy", "polars", "altair", "jsonschema"}
 
 
 def test_the_list_of_commands_is_complete() -> None:
