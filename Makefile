@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-faults bench-engine bench-kernels bench-generators bench-judge bench-overhead bench-growth bench-serve bench-check bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-faults bench-engine bench-kernels bench-generators bench-judge bench-overhead bench-growth bench-serve bench-check bench-time bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -146,6 +146,9 @@ bench-serve: setup ## How long the list of RUNS=10000 runs takes, cold and warm
 
 bench-check: setup ## How many seeded errors steelyard check finds, and what clean tables give
 	$(BIN)/python -m bench.check
+
+bench-time: setup ## Equal commands, and commands 2 % apart, beside hyperfine: false verdicts, power, time. ROUNDS=20 SECONDS=6
+	$(BIN)/python -m bench.beside_hyperfine $(or $(ROUNDS),20) $(or $(SECONDS),6)
 
 bench-truth: setup ## Does steelyard, and do its peers, report what happened? TRUTH='--soak 30 --write-page'
 	$(BIN)/python -m bench.truth $(TRUTH)
