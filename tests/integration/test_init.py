@@ -37,6 +37,29 @@ def test_what_init_writes_runs_to_its_end(tmp_path: Path, question: str) -> None
     assert find(open_run(results / question)).workloads[0].verdicts
 
 
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_an_editor_finds_the_schemas_where_the_study_was_sent_to(
+    tmp_path: Path, question: str
+) -> None:
+    steelyard("init", question, tmp_path / "mine")
+    sent = (tmp_path / "mine").rename(tmp_path / "theirs")
+    for file in sent.rglob("*.yaml"):
+        line = file.read_text("utf-8").splitlines()[0]
+        named = file.parent / line.removeprefix("# yaml-language-server: $schema=")
+        kind = named.name.removesuffix(".schema.json")
+        assert named.resolve().is_relative_to(sent)
+        assert named.read_text("utf-8") == steelyard("schema", kind)
+        assert kind in steelyard("schema").split()
+
+
+def test_a_second_study_in_a_folder_keeps_the_schema_of_the_first(tmp_path: Path) -> None:
+    steelyard("init", tmp_path / "one.yaml")
+    kept = tmp_path / "schemas" / "study.schema.json"
+    kept.write_text("{}", "utf-8")
+    steelyard("init", tmp_path / "other.yaml")
+    assert kept.read_text("utf-8") == "{}"
+
+
 def test_a_path_alone_writes_the_first_question_there(tmp_path: Path) -> None:
     steelyard("init", tmp_path / "mine.yaml")
     assert "sink-smtp" in (tmp_path / "mine.yaml").read_text("utf-8")

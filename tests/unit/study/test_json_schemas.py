@@ -92,8 +92,8 @@ def test_the_schema_in_the_repository_is_current(name: str) -> None:
 def test_what_init_writes_names_its_schema_and_fits_it(question: str) -> None:
     for path, text in templates("a-study", question).items():
         name = "study" if path == "study.yaml" else "workload-file"
-        assert text.startswith("# yaml-language-server: $schema=file://")
-        assert text.splitlines()[0].endswith(f"/{name}.schema.json")
+        assert text.startswith("# yaml-language-server: $schema=")
+        assert text.splitlines()[0].endswith(f"schemas/{name}.schema.json")
         assert list(validator(name).iter_errors(tree(text))) == []
 
 

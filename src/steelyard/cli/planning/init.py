@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-import steelyard
+from steelyard.cli import schema
 from steelyard.cli.console import shown, tell, with_places
 from steelyard.errors import HostError
 
@@ -22,8 +22,9 @@ QUESTIONS = {
     "command": "what a setting costs a command",
 }
 """Those of ``catalogue/templates``; the first is written unless another is asked for."""
-_SCHEMAS = {"study.yaml": "study"}
-_SCHEMA_OF_OTHERS = "workload-file"
+_SCHEMA_LINE = "# yaml-language-server: $schema="
+_SCHEMA_FILE = "schemas/{}.schema.json"
+"""Beside the study, so that it goes with it to whoever opens it in an editor."""
 
 
 def init(
@@ -52,15 +53,20 @@ def init(
     path = path or Path("study.yaml")
     target = path if path.suffix in {".yaml", ".yml"} else path / "study.yaml"
     name = target.parent.name if target.name == "study.yaml" and path != target else target.stem
+    written = templates(name, what or next(iter(QUESTIONS)))
     texts = {
         target if file == "study.yaml" else target.parent / file: text
-        for file, text in templates(name, what or next(iter(QUESTIONS))).items()
+        for file, text in written.items()
     }
     for file in texts:
         if file.exists():
             raise _there_already(file)
     for file, text in texts.items():
         _write(file, text)
+    for kind in dict.fromkeys(map(_kind, written)):
+        beside = target.parent / _SCHEMA_FILE.format(kind)
+        if not beside.exists():  # that of another study in this folder
+            _write(beside, schema.text(kind))
     tell(f"next: steelyard plan {shown(target)}")
 
 
@@ -91,7 +97,7 @@ def _there_already(target: Path) -> HostError:
 def templates(name: str, question: str = "mail") -> dict[str, str]:
     """The files of a first study called ``name``, by path; what a name cannot hold becomes ``-``.
 
-    Each begins with the line by which editors find its schema, where it is at hand.
+    Each begins with the line by which editors find its schema.
     """
     folder = resources.files("steelyard.catalogue").joinpath("templates", question)
     clean = re.sub(r"[^A-Za-z0-9_.+-]+", "-", name).strip("-.+_")[:80] or "my-study"
@@ -102,9 +108,15 @@ def templates(name: str, question: str = "mail") -> dict[str, str]:
         "{workload_reference}": with_places("docs/reference/workload-file.md"),
     }
     return {
-        path: schema_line(_SCHEMAS.get(path, _SCHEMA_OF_OTHERS)) + _filled(text, places)
+        path: f"{_SCHEMA_LINE}{'../' * path.count('/')}{_SCHEMA_FILE.format(_kind(path))}\n"
+        + _filled(text, places)
         for path, text in _files(folder)
     }
+
+
+def _kind(path: str) -> str:
+    """What a file of a template is, by the name of its schema."""
+    return "study" if path == "study.yaml" else "workload-file"
 
 
 def _files(folder: Traversable, below: str = "") -> Iterator[tuple[str, str]]:
@@ -119,13 +131,3 @@ def _filled(text: str, places: dict[str, str]) -> str:
     for place, word in places.items():
         text = text.replace(place, word)
     return text
-
-
-def schema_line(name: str) -> str:
-    """By which an editor finds a schema: one that a wheel brought, or that of the checkout."""
-    package = Path(steelyard.__file__).parent
-    for folder in (package / "schemas", package.parents[1] / "schemas"):
-        file = folder / f"{name}.schema.json"
-        if file.is_file():
-            return f"# yaml-language-server: $schema={file.as_uri()}\n"
-    return ""
