@@ -99,6 +99,7 @@ def _measured(folder: Path, trials: int) -> Iterator[str]:
 
 def _child(folder: Path) -> None:
     """The session; a line of JSON on stdout after each attempt."""
+    from steelyard.cli.console import Telling  # noqa: PLC0415
     from steelyard.cli.planning.plan import plan_study  # noqa: PLC0415
     from steelyard.cli.session.display import Display  # noqa: PLC0415
     from steelyard.cli.session.new_run import new_run  # noqa: PLC0415 - of the process that is measured
@@ -148,7 +149,8 @@ def _child(folder: Path) -> None:
     sessions.conduct = attempt
     study, plan = plan_study(path, None, 1, None)
     run = new_run(path, study, plan, folder / "child")
-    watcher = Watcher(study, quiet=True)
+    Telling.quiet = True
+    watcher = Watcher(study)
     with Ledger(run.ledger_path, watcher.recorded) as ledger:
         session = Session(study, plan, run, ledger, Interrupt())
         watcher.starts(plan, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -46,10 +47,15 @@ def test_a_folder_that_a_run_cannot_have_made_is_not_removed(steelyard: Steelyar
 def test_a_dry_run_prints_what_would_be_done_and_does_nothing(steelyard: Steelyard) -> None:
     one = made(steelyard.folder, "1")
     run = leave(steelyard.folder, "1", ("local", RemoveTree(str(one))))
-    done = steelyard.run("restore", str(run), "--dry-run")
-    assert (done.returncode, done.stdout) == (0, f"would do on local: remove the folder {one}\n")
+    undo = {"host": "local", "undo": f"remove the folder {one}"}
+    outcome = {"run": str(run), "pending": [undo], "done": [], "left": [], "skipped": None}
+    for which in ([str(run)], ["--all"]):
+        done = steelyard.run("restore", *which, "--dry-run")
+        assert (done.returncode, done.stdout) == (0, f"would do on local: {undo['undo']}\n")
+    assert json.loads(steelyard.run("restore", str(run), "--dry-run", "--json").stdout) == [outcome]
     assert one.exists()
-    assert steelyard.run("restore", str(run)).returncode == 0
+    done = steelyard.run("restore", str(run), "--json")
+    assert json.loads(done.stdout) == [outcome | {"pending": [], "done": [undo]}]
     assert not one.exists()
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli.loading import Command, load
 from steelyard.cli.main import COMMANDS, app
+from steelyard.errors import ExitCode
 
 WITHOUT = {
     "init": "it writes a study",
-    "gate": "findings.json lies in its folder for the report",
-    "restore": "it says what it undoes",
+    "schema": "a schema is JSON",
     "comment": "it writes Markdown",
-    "compare": "`serve` has its JSON",
     "serve": "its pages have JSON",
     "trace": "it writes a recording",
     "load": "an option of the engine",
@@ -40,14 +40,35 @@ def commands(name: str, command: Command) -> Iterator[tuple[str, Command]]:
         yield from commands(f"{name} {each}", inner)
 
 
-def has_json(command: Command) -> bool:
-    return any("--json" in each.opts for each in command.params)
+def known() -> Iterator[tuple[str, Command]]:
+    for name, entry in COMMANDS.items():
+        yield from commands(name, load(name, entry))
+
+
+def lacking(option: str) -> set[str]:
+    return {
+        name for name, command in known() if not any(option in each.opts for each in command.params)
+    }
 
 
 def test_commands_without_json_are_those_that_print_no_data() -> None:
-    known = [pair for name, entry in COMMANDS.items() for pair in commands(name, load(name, entry))]
-    lacking = {name for name, command in known if not has_json(command)}
-    assert lacking - set(WITHOUT) == set()
+    assert lacking("--json") == set(WITHOUT)
+
+
+def test_every_command_but_those_of_the_engine_can_be_quiet() -> None:
+    assert lacking("--quiet") == {"load", "sink", "kernel"}
+
+
+@pytest.mark.parametrize("option", ["--quiet", "-q"])
+def test_a_quiet_command_prints_errors_alone(option: str, tmp_path: Path) -> None:
+    target = str(tmp_path / "study.yaml")
+    runner = CliRunner()
+    assert "next: steelyard plan" in runner.invoke(app, ["init", target]).stderr
+    refused = runner.invoke(app, ["init", target, option])
+    assert refused.exit_code == ExitCode.OPERATOR
+    assert "is there already" in refused.stderr
+    done = runner.invoke(app, ["init", str(tmp_path / "other.yaml"), option])
+    assert (done.exit_code, done.output) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,17 @@ MOST_COMPLAINTS = 50
 """Of one file; the first ones are often the cause of the rest."""
 
 
+class Telling:
+    """What a person who watches is told besides data and errors; with ``--quiet`` nothing."""
+
+    quiet = False
+
+    @classmethod
+    def is_live(cls) -> bool:
+        """Whether someone sees lines that change."""
+        return not cls.quiet and stderr().is_terminal
+
+
 @cache
 def stderr() -> Console:
     """Made for its first line: help is printed without it."""
@@ -44,6 +55,12 @@ def say_json(document: object) -> None:
 
 def tell(line: str = "") -> None:
     """One line for the person who watches."""
+    if not Telling.quiet:
+        _print("", line)
+
+
+def warn(line: str) -> None:
+    """One line on what is left out, which is an error in a part and said to everyone."""
     _print("", line)
 
 
@@ -51,7 +68,7 @@ def print_error(error: SteelyardError) -> None:
     """The message, every complaint with its place, and the hint."""
     if isinstance(error, StudyError):
         for complaint in error.complaints[:MOST_COMPLAINTS]:
-            print_notice(complaint)
+            _complain(complaint)
         if len(error.complaints) > MOST_COMPLAINTS:
             _print("", f"and {len(error.complaints) - MOST_COMPLAINTS} more")
     _print("[bold red]error:[/] ", error.message)
@@ -61,10 +78,15 @@ def print_error(error: SteelyardError) -> None:
 
 
 def print_notice(notice: Complaint) -> None:
-    """Something in a file that is wrong or read for now, and what to write instead."""
-    _print("", str(notice))
-    if notice.hint:
-        _hint(notice.hint)
+    """Something in a file that is read for now, and what to write instead."""
+    if not Telling.quiet:
+        _complain(notice)
+
+
+def _complain(complaint: Complaint) -> None:
+    _print("", str(complaint))
+    if complaint.hint:
+        _hint(complaint.hint)
 
 
 def _hint(text: str) -> None:

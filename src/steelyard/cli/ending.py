@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import traceback
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec
+from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli.console import print_error, stderr
+from steelyard.cli.console import Telling, print_error, stderr
 from steelyard.errors import ExitCode, HostError, SteelyardError
 
-_Parameters = ParamSpec("_Parameters")
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing on stderr but errors.")
+]
 
 
-def with_exit_code(command: Callable[_Parameters, int | None]) -> Callable[_Parameters, None]:
-    """The command, ending with a documented exit code whatever happens in it."""
+def with_exit_code(command: Callable[..., int | None]) -> Callable[..., None]:
+    """The command with ``--quiet``, ending with a documented exit code whatever happens in it."""
 
-    @wraps(command)
-    def ending(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> None:
+    def ending(*arguments: Any, **options: Any) -> None:
         raise typer.Exit(exit_code(lambda: command(*arguments, **options)))
 
-    return ending
+    return with_quiet(wraps(command)(ending))
+
+
+def with_quiet(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with one option more."""
+    own = inspect.signature(command, eval_str=True)
+    more = inspect.Parameter(
+        "quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=QuietOption
+    )
+
+    @wraps(command)
+    def quieted(*arguments: Any, quiet: bool = False, **options: Any) -> None:
+        Telling.quiet = quiet
+        command(*arguments, **options)
+
+    parameters = [*own.parameters.values(), more]
+    quieted.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    quieted.__annotations__ = {each.name: each.annotation for each in parameters}
+    return quieted
 
 
 def exit_code(command: Callable[[], int | None]) -> int:

@@ -251,6 +251,12 @@ COMMANDS = {
         _CATALOGUE,
         ("steelyard workload list", "steelyard workload show fio"),
     ),
+    "schema": Entry(
+        "schema:schema",
+        "Print the JSON schema of a kind of file: what editors complete and check by.",
+        _CATALOGUE,
+        ("steelyard schema", "steelyard schema study > schemas/study.schema.json"),
+    ),
     "support": Entry(
         "catalogue.support:support",
         "List what published comparisons used, and what of it was run here, when and where.",

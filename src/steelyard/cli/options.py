@@ -74,10 +74,6 @@ EventsOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
 """Of commands that print data once; ``EventsOption`` is for those that go on for a while."""
-QuietOption = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="Show no plan and no progress: the answer and errors only."),
-]
 FormatOption = Annotated[
     str,
     typer.Option(

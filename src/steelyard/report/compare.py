@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import ResponseFinding, RunFindings, VerdictFinding
@@ -24,6 +25,7 @@ OPPOSED = (
     frozenset({VerdictWord.FASTER, VerdictWord.EQUIVALENT}),
     frozenset({VerdictWord.SLOWER, VerdictWord.EQUIVALENT}),
 )
+_OF_A_RUN = {"run", "study", "study_sha256", "variant", "tool_version", "systems"}
 _DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 NO_TEST = (
     "These runs were not randomised against each other, so no test is made between them: what "
@@ -41,6 +43,25 @@ def compare_lines(a: RunFindings, b: RunFindings) -> list[str]:
     shared = len(first.keys() & second.keys())
     count = counted(shared, "comparison")
     return [*lines, "", f"{count} in both runs, {contradictions} of them contradictory."]
+
+
+def compared_data(a: RunFindings, b: RunFindings) -> dict[str, Any]:
+    """The same as data: each comparison with the finding of either run, null where it has none."""
+    first, second = _by_key(a), _by_key(b)
+    return {
+        "runs": [each.model_dump(mode="json", include=_OF_A_RUN) for each in (a, b)],
+        "note": NO_TEST,
+        "differ": _frame_lines(a, b),
+        "pairs": [
+            {
+                **dict(zip(("response", "other", "baseline", "where"), key, strict=True)),
+                "verdicts": [v and v.model_dump(mode="json") for v in (one, another)],
+                "contradiction": bool(one and another and _contradict(one, another)),
+            }
+            for key in dict.fromkeys([*first, *second])
+            for one, another in [(first.get(key), second.get(key))]
+        ],
+    }
 
 
 def _frame_lines(a: RunFindings, b: RunFindings) -> list[str]:

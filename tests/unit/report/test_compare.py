@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
+
 from tests.unit.report.golden_findings import golden
 
 from steelyard.judge.findings import RunFindings
-from steelyard.report.compare import NO_TEST, compare_lines
+from steelyard.report.compare import NO_TEST, compare_lines, compared_data
 
 
 def test_two_runs_are_put_side_by_side_without_a_test_between_them() -> None:
@@ -52,3 +54,15 @@ def test_programs_that_are_not_the_same_in_both_runs_are_named() -> None:
     assert f"{same}aaaaaaaaaaaa… and server.py bbbbbbbbbbbb…." in lines
     assert not any("service.version" in line for line in lines)
     assert not any("NOT THE SAME" in line for line in compare_lines(tested("a"), tested("a")))
+
+
+def test_the_data_of_a_comparison_hold_what_its_lines_say() -> None:
+    data = compared_data(golden("decided"), golden("mixed"))
+    lines = "\n".join(compare_lines(golden("decided"), golden("mixed")))
+    assert data["note"] in lines
+    assert all(line in lines for line in data["differ"])
+    assert lines.count("CONTRADICTION") == sum(pair["contradiction"] for pair in data["pairs"])
+    assert lines.count("not in this run") == sum(
+        verdict is None for pair in data["pairs"] for verdict in pair["verdicts"]
+    )
+    assert json.loads(json.dumps(data)) == data

@@ -34,14 +34,14 @@ def query(
     ] = MEMORY,
 ) -> None:
     """Ask the records of many runs in SQL; nothing is changed."""
-    from steelyard.cli.console import say, shown, tell
+    from steelyard.cli.console import say, shown, warn
     from steelyard.query.archive import asked
 
     origins = _origins(archives or [str(RESULTS)])
     with asked(
         sql,
         origins,
-        lambda run, error: tell(f"skipped: {shown(run.path)}: {error.message}"),
+        lambda run, error: warn(f"skipped: {shown(run.path)}: {error.message}"),
         memory,
     ) as answer:
         if json:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.console import say, shown
+from steelyard.cli.console import say, say_json, shown
 from steelyard.cli.options import FormatOption, JsonOption
 
 
@@ -71,13 +71,17 @@ def report(  # noqa: PLR0917 - typer reads options from the parameters
 def compare(
     first: Annotated[Path, typer.Argument(help="Folder of a run.", show_default=False)],
     second: Annotated[Path, typer.Argument(help="Folder of another run.", show_default=False)],
+    json: JsonOption = False,
 ) -> None:
     """Put the verdicts of two runs side by side; says where they agree and what differs."""
     from steelyard.records.archive import open_run
-    from steelyard.report.compare import compare_lines
+    from steelyard.report.compare import compare_lines, compared_data
     from steelyard.report.from_run import find
 
     one, other = open_run(first), open_run(second)
     found, beside = find(one), find(other)
+    if json:
+        say_json(compared_data(found, beside))
+        return
     for line in compare_lines(found, beside):
         say(line)

@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.console import shown, tell
+from steelyard.cli.console import shown, tell, warn
 from steelyard.cli.options import (
     RESULTS,
     BudgetOption,
+    EventsOption,
     FailIf,
     FailIfOption,
-    QuietOption,
     ResultsOption,
     SeedOption,
     StudyArgument,
@@ -56,7 +56,7 @@ def gate(  # noqa: PLR0917 - typer reads options from the parameters
         bool,
         typer.Option("--comment", help="Comment on the pull request (see `steelyard comment`)."),
     ] = False,
-    quiet: QuietOption = False,
+    as_json: EventsOption = False,
 ) -> int:
     """Measure a change against its base, both built here; slower or contradicted: exit code 5."""
     from steelyard.cli.pipeline import base as bases
@@ -72,9 +72,7 @@ def gate(  # noqa: PLR0917 - typer reads options from the parameters
         for folder in ([root / base_folder] if base else []) + [root]:
             bases.build(build, folder)
     words = fail_if or [FailIf.SLOWER, FailIf.CONTRADICTED]
-    wanted = measure.Wanted.of(
-        _FORMATS, json=False, quiet=quiet, fail_if=words, wait=True, take_over=False
-    )
+    wanted = measure.Wanted.of(_FORMATS, json=as_json, fail_if=words, wait=True, take_over=False)
     before = _runs(results)
     code = measure.begun(study, variant, seed, results, wanted, budget=budget)
     for run in sorted(_runs(results) - before):
@@ -103,4 +101,4 @@ def _publish(report: Path, to: Path, *, comments: bool) -> None:
         try:
             comment(findings)
         except HostError as error:
-            tell(f"no comment: {error.message}; {error.hint}")
+            warn(f"no comment: {error.message}; {error.hint}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.ending import exit_code, with_exit_code
+from steelyard.cli.ending import exit_code, with_exit_code, with_quiet
 from steelyard.cli.loading import PLAIN
 from steelyard.cli.options import RESULTS, FailIf, ResultsOption
 
@@ -57,6 +57,7 @@ YesOption = Annotated[
 
 
 @app.callback()
+@with_quiet
 def runs(  # noqa: PLR0917 - typer reads options from the parameters
     ctx: typer.Context,
     study: StudyOption = None,

@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from steelyard.cli.console import say, shown, tell
+from steelyard.cli.console import say, shown, tell, warn
 from steelyard.errors import ExitCode
 from steelyard.records.archive import Run
 from steelyard.records.deletion import bytes_on_disk
@@ -163,7 +163,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def _tell_skipped(skipped: Sequence[Skipped]) -> None:
     for each in skipped:
-        tell(f"skipped: {each.place}: {each.why}")
+        warn(f"skipped: {each.place}: {each.why}")
 
 
 def _age_s(text: str | None, option: str) -> float | None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 from rich.live import Live
 
-from steelyard.cli.console import stderr, tell
+from steelyard.cli.console import Telling, stderr, tell
 from steelyard.cli.session.block import block
 from steelyard.cli.session.state import SessionState
 from steelyard.cli.session.stream import EventStream
@@ -34,20 +34,14 @@ from steelyard.trial.session_state.watcher import Watcher
 
 
 class Display:
-    """Shows a session. ``live`` is the block on a terminal; ``quiet`` leaves out every line."""
+    """Shows a session. ``live`` is the block on a terminal."""
 
     def __init__(
-        self,
-        study: Study,
-        live: Live | None = None,
-        stream: EventStream | None = None,
-        *,
-        quiet: bool = False,
+        self, study: Study, live: Live | None = None, stream: EventStream | None = None
     ) -> None:
         self._study = study
         self._live = live
         self._stream = stream
-        self._quiet = quiet
         self.state = SessionState(study)
 
     def recorded(self, event: Event) -> None:
@@ -113,9 +107,8 @@ class Display:
         self._show()
 
     def _tell(self, line: str) -> None:
-        if not self._quiet:
-            machine = self._study.machine
-            tell(line if machine is None else f"{machine}: {line}")
+        machine = self._study.machine
+        tell(line if machine is None else f"{machine}: {line}")
 
     def _response(self, record: TrialRecord) -> str:
         primary = study_of(self._study, record.cell.conditions).primary
@@ -137,22 +130,22 @@ _AT_ONCE = {
 
 def tell_at_once(count: int) -> None:
     """Reports a signal from its handler, where only system calls are safe."""
-    if count in _AT_ONCE:
+    if count in _AT_ONCE and not Telling.quiet:
         with suppress(OSError):
             os.write(2, _AT_ONCE[count])
 
 
 @contextmanager
-def watch(study: Study, stream: EventStream | None, *, quiet: bool) -> Iterator[Watcher]:
+def watch(study: Study, stream: EventStream | None) -> Iterator[Watcher]:
     """A display for a session; live only where a person sees it."""
-    with live_block(quiet=quiet) as live:
-        yield Display(study, live, stream, quiet=quiet)
+    with live_block() as live:
+        yield Display(study, live, stream)
 
 
 @contextmanager
-def live_block(*, quiet: bool) -> Iterator[Live | None]:
+def live_block() -> Iterator[Live | None]:
     """Where a person sees it; else ``None``."""
-    if quiet or not stderr().is_terminal:
+    if not Telling.is_live():
         yield None
         return
     with Live(console=stderr(), transient=True, refresh_per_second=2) as live:

@@ -55,7 +55,6 @@ class Wanted:
 
     formats: tuple[str, ...]
     json: bool
-    quiet: bool
     fail_if: tuple[FailIf, ...]
     busy: Busy = Busy.REFUSE
 
@@ -65,7 +64,6 @@ class Wanted:
         formats: str,
         *,
         json: bool,
-        quiet: bool,
         fail_if: Sequence[FailIf] | None,
         wait: bool,
         take_over: bool,
@@ -78,7 +76,7 @@ class Wanted:
         if wait and take_over:
             raise typer.BadParameter("--wait and --take-over exclude each other")
         busy = Busy.WAIT if wait else Busy.TAKE_OVER if take_over else Busy.REFUSE
-        return cls(chosen_formats(formats), json, quiet, tuple(fail_if or ()), busy)
+        return cls(chosen_formats(formats), json, tuple(fail_if or ()), busy)
 
 
 def begun(
@@ -101,16 +99,15 @@ def begun(
     refuse_missing_secrets(study)
     check_version(find_engine())
     parts = plans_of(study, planned)
-    for line in () if wanted.quiet else lines_of(planned, parts or {"": Planned(study, planned)}):
+    for line in lines_of(planned, parts or {"": Planned(study, planned)}):
         tell(line)
     if parts:
         plans = {name: part.plan for name, part in parts.items()}
         opened = new_machines_run(path, study, plans, planned.seed, results)
     else:
         opened = new_run(path, study, planned, results, commitment)
-    if not wanted.quiet:
-        for part in opened.parts():
-            tell_commitment(part)
+    for part in opened.parts():
+        tell_commitment(part)
     return _measured(study, opened, wanted)
 
 
@@ -133,8 +130,7 @@ def resumed(path: Path, wanted: Wanted, *, extend: bool, retry_stopped: bool = F
 
 
 def _measured(study: Study, opened: Run, wanted: Wanted) -> int:
-    if not wanted.quiet:
-        tell(f"records: {shown(opened.path)}")
+    tell(f"records: {shown(opened.path)}")
     stream = EventStream(study, opened, shown(opened.path)) if wanted.json else None
     interrupt = Interrupt(tell_at_once)
     with interrupt.installed():
@@ -151,9 +147,9 @@ def _session(
 ) -> SessionEnd:
     """One session of the run, or of the runs of all machines; why it ended."""
     if opened.has_machines:
-        with watch_machines(study, opened, stream, quiet=wanted.quiet) as (on, rounds):
+        with watch_machines(study, opened, stream) as (on, rounds):
             return run_machines(study, on, interrupt, wanted.busy, rounds)
-    with watch(study, stream, quiet=wanted.quiet) as watcher:
+    with watch(study, stream) as watcher:
         return run_session(study, opened, watcher, interrupt, wanted.busy)
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steelyard.cli.console import say, shown, tell
-from steelyard.cli.options import RESULTS, ResultsOption
+from steelyard.cli.console import say, say_json, shown, warn
+from steelyard.cli.options import RESULTS, JsonOption, ResultsOption
 from steelyard.errors import ExitCode, RecordError
 
 if TYPE_CHECKING:
     from steelyard.hosts.machines import Machines
+    from steelyard.hosts.undo.log import PendingUndo
     from steelyard.hosts.undo.restore import Left, Restored
     from steelyard.records.archive import Run
 
@@ -32,6 +34,7 @@ def restore(
     every: AllOption = False,
     results: ResultsOption = RESULTS,
     dry_run: DryRunOption = False,
+    json: JsonOption = False,
 ) -> int:
     """Undo every change that interrupted runs left on a machine."""
     from steelyard.hosts.machines import Machines
@@ -42,16 +45,43 @@ def restore(
     found = [open_run(path)] if path is not None else runs_below(results)
     runs = [part for run in found for part in run.parts()]
     with Machines() as machines:
-        codes = [_restored(run, None if dry_run else machines, alone=bool(path)) for run in runs]
-    if path is None and not any(codes):
+        outcomes = [_outcome(run, None if dry_run else machines, alone=bool(path)) for run in runs]
+    code = max((each.code for each in outcomes), default=ExitCode.DONE)
+    if json:
+        say_json([_data(each) for each in outcomes])
+        return code
+    for each in outcomes:
+        _print(each)
+    if path is not None and not any(each.is_something for each in outcomes):
+        say("nothing was left to undo")
+    if path is None and not any(each.code or each.pending for each in outcomes):
         say(f"nothing is left of {len(runs)} runs in {shown(results)}")
-    return max(codes, default=ExitCode.DONE)
+    return code
 
 
-def _restored(run: Run, machines: Machines | None, *, alone: bool) -> ExitCode:
+@dataclass(frozen=True)
+class _Outcome:
+    """Of one run; ``pending`` is what would be done, the newest first."""
+
+    run: Path
+    pending: tuple[PendingUndo, ...] = ()
+    restored: Restored | None = None
+    skipped: str | None = None
+
+    @property
+    def is_something(self) -> bool:
+        return bool(self.pending or self.restored or self.skipped)
+
+    @property
+    def code(self) -> ExitCode:
+        failed = self.skipped or (self.restored and self.restored.left)
+        return ExitCode.OPERATOR if failed else ExitCode.DONE
+
+
+def _outcome(run: Run, machines: Machines | None, *, alone: bool) -> _Outcome:
     """Of one run; among many, one that is in use or damaged is reported and the others go on.
 
-    Without ``machines`` it is only printed what would be done.
+    Without ``machines`` nothing is done.
     """
     from steelyard.hosts.undo.log import UndoLog, pending_undos
     from steelyard.hosts.undo.ours import RunFolders
@@ -59,23 +89,42 @@ def _restored(run: Run, machines: Machines | None, *, alone: bool) -> ExitCode:
     from steelyard.records.ledger import Ledger, read_ledger, refuse_foreign_run
 
     try:
-        pending = pending_undos(read_ledger(run.ledger_path))
-        if not pending:
-            if alone:
-                say("nothing was left to undo")
-            return ExitCode.DONE
-        if machines is None:
-            for undo in pending:
-                say(f"would do on {undo.host}: {undo.inverse}")
-            return ExitCode.DONE
+        pending = tuple(pending_undos(read_ledger(run.ledger_path)))
+        if not pending or machines is None:
+            return _Outcome(run.path, pending)
         refuse_foreign_run(run.path)
         with Ledger(run.ledger_path) as ledger:
-            return told(restore_all(UndoLog(ledger), machines.open, RunFolders(run.path)))
+            done = restore_all(UndoLog(ledger), machines.open, RunFolders(run.path))
+            return _Outcome(run.path, restored=done)
     except RecordError as error:
         if alone:
             raise
-        tell(f"skipped: {error.message}")
-        return ExitCode.OPERATOR
+        return _Outcome(run.path, skipped=error.message)
+
+
+def _print(outcome: _Outcome) -> None:
+    for undo in outcome.pending:
+        say(f"would do on {undo.host}: {undo.inverse}")
+    if outcome.restored:
+        told(outcome.restored)
+    if outcome.skipped:
+        warn(f"skipped: {outcome.skipped}")
+
+
+def _data(outcome: _Outcome) -> dict[str, Any]:
+    restored = outcome.restored
+    return {
+        "run": str(outcome.run),
+        "pending": [_undo(each) for each in outcome.pending],
+        "done": [_undo(each) for each in restored.undone] if restored else [],
+        "left": [_undo(each.pending) | {"why": each.why, "hint": each.hint}
+                 for each in (restored.left if restored else ())],
+        "skipped": outcome.skipped,
+    }  # fmt: skip
+
+
+def _undo(pending: PendingUndo) -> dict[str, Any]:
+    return {"host": pending.host, "undo": str(pending.inverse)}
 
 
 def told(restored: Restored) -> ExitCode:
@@ -90,4 +139,4 @@ def told(restored: Restored) -> ExitCode:
 def _tell_left(left: Left) -> None:
     say(f"left {left}")
     if left.hint:
-        tell(f"  hint: {left.hint}")
+        warn(f"  hint: {left.hint}")

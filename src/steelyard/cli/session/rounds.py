@@ -19,29 +19,27 @@ from steelyard.trial.machines import OnMachine
 class Rounds:
     """Says in the stream whose the next events are, and tells who fails."""
 
-    def __init__(self, stream: EventStream | None, *, quiet: bool) -> None:
+    def __init__(self, stream: EventStream | None) -> None:
         self._stream = stream
-        self._quiet = quiet
 
     def turns_to(self, machine: str) -> None:
         if self._stream is not None:
             self._stream.write(MachineTurn(machine=machine))
 
     def fails(self, machine: str, error: SteelyardError) -> None:
-        if not self._quiet:
-            tell(f"{machine}: {error.message}; the other machines go on")
+        tell(f"{machine}: {error.message}; the other machines go on")
 
 
 @contextmanager
 def watch_machines(
-    study: Study, run: Run, stream: EventStream | None, *, quiet: bool
+    study: Study, run: Run, stream: EventStream | None
 ) -> Iterator[tuple[dict[str, OnMachine], Rounds]]:
     """A display for each machine, which share the terminal, and one for their turns."""
     parts = parts_of(study)
-    with live_block(quiet=quiet) as live:
+    with live_block() as live:
         on = {}
         for name, own in run.machines().items():
             events = None if stream is None else EventStream(parts[name], own, shown(own.path))
-            display = Display(parts[name], live, events, quiet=quiet)
+            display = Display(parts[name], live, events)
             on[name] = OnMachine(parts[name], own, display)
-        yield on, Rounds(stream, quiet=quiet)
+        yield on, Rounds(stream)

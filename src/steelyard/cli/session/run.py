@@ -13,7 +13,6 @@ from steelyard.cli.options import (
     EventsOption,
     FailIfOption,
     FormatOption,
-    QuietOption,
     ResultsOption,
     RunArgument,
     SeedOption,
@@ -63,7 +62,6 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
     budget: BudgetOption = None,
     results: ResultsOption = RESULTS,
     as_json: EventsOption = False,
-    quiet: QuietOption = False,
     fail_if: FailIfOption = None,
     formats: FormatOption = "html",
     wait: WaitOption = False,
@@ -73,7 +71,7 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
     from steelyard.cli.session import measure
 
     wanted = measure.Wanted.of(
-        formats, json=as_json, quiet=quiet, fail_if=fail_if, wait=wait, take_over=take_over
+        formats, json=as_json, fail_if=fail_if, wait=wait, take_over=take_over
     )
     return measure.begun(study, variant, seed, results, wanted, budget=budget, committed=commitment)
 
@@ -83,7 +81,6 @@ def resume(  # noqa: PLR0917 - the same
     extend: ExtendOption = False,
     retry_stopped: RetryStoppedOption = False,
     as_json: EventsOption = False,
-    quiet: QuietOption = False,
     fail_if: FailIfOption = None,
     formats: FormatOption = "html",
     wait: WaitOption = False,
@@ -93,6 +90,6 @@ def resume(  # noqa: PLR0917 - the same
     from steelyard.cli.session import measure
 
     wanted = measure.Wanted.of(
-        formats, json=as_json, quiet=quiet, fail_if=fail_if, wait=wait, take_over=take_over
+        formats, json=as_json, fail_if=fail_if, wait=wait, take_over=take_over
     )
     return measure.resumed(path, wanted, extend=extend, retry_stopped=retry_stopped)

@@ -68,8 +68,7 @@ def searched(
             return lines.of({"level": level, **folder}, shared.shell, found)
 
         measure = Levels(command, declared, found.quantity, lambda _: None)
-        quiet = shared.quiet or shared.as_json
-        result = _searched(chosen, _followed(measure, quiet=quiet))
+        result = _searched(chosen, _followed(measure, tells=not shared.as_json))
     if shared.as_json:
         say(json.dumps({**asdict(result), "candidates": result.candidates}, indent=1))
     else:
@@ -89,17 +88,17 @@ def _searched(levels: list[str], measure: Callable[..., Step]) -> Bisection:
         ) from skipped
 
 
-def _followed(measure: Levels, *, quiet: bool) -> Callable[..., Step]:
+def _followed(measure: Levels, *, tells: bool) -> Callable[..., Step]:
     """Says a line after each step."""
 
     def step(*asked: object) -> Step:
         try:
             done = measure.measure(*asked)  # type: ignore[arg-type]
         except LevelSkipped as skipped:
-            if not quiet:
+            if tells:
                 tell(f"skipped {skipped.level}: {skipped.__cause__}")
             raise
-        if not quiet:
+        if tells:
             tell(step_line(done))
         return done
 

@@ -21,7 +21,6 @@ SeedOption = Annotated[
     int | None, typer.Option("--seed", min=0, help="Repeat an order; without it a fresh one.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the JSON export, nothing else.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 VerboseOption = Annotated[bool, typer.Option("--verbose", help="Say what the verdict rests on.")]
 _EXPORT = "Write {} to this file; `-` is standard output."
 ExportJsonOption = Annotated[
@@ -52,7 +51,6 @@ class Shared:
     export_md: ExportMarkdownOption = None
     export_trials: ExportTrialsOption = None
     as_json: JsonOption = False
-    quiet: QuietOption = False
     verbose: VerboseOption = False
     fail_if: FailIfOption = None
 
@@ -91,4 +89,3 @@ class Searched:
     ] = False
     seed: SeedOption = None
     as_json: JsonOption = False
-    quiet: QuietOption = False

@@ -11,7 +11,7 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from steelyard.cli.console import say, stderr, tell
+from steelyard.cli.console import Telling, say, stderr, tell
 from steelyard.cli.options import FailIf
 from steelyard.cli.timing.options import Shared
 from steelyard.errors import ExitCode, HostError
@@ -35,7 +35,6 @@ class Wanted:
 
     exports: dict[str, Path]
     json: bool
-    quiet: bool
     verbose: bool
     fail_if: tuple[FailIf, ...]
 
@@ -46,9 +45,7 @@ class Wanted:
         for path in chosen.values():
             if not path.absolute().parent.is_dir():
                 raise typer.BadParameter(f"there is no folder {path.absolute().parent}")
-        return cls(
-            chosen, shared.as_json, shared.quiet, shared.verbose, tuple(shared.fail_if or ())
-        )
+        return cls(chosen, shared.as_json, shared.verbose, tuple(shared.fail_if or ()))
 
 
 def declared(primary: str, shared: Shared, warmups: int) -> Declaration:
@@ -84,7 +81,7 @@ def compare(
     seen: list[Progress] = []
     code = ExitCode.DONE
     try:
-        with _Watch(seen, quiet=wanted.quiet or wanted.json) as watch:
+        with _Watch(seen, shows=Telling.is_live() and not wanted.json) as watch:
             timing, found = timed(subjects, declaration, shell_s, watch)
     except KeyboardInterrupt:
         if not seen:
@@ -101,9 +98,8 @@ def compare(
 class _Watch:
     """One line that follows the visits, on a terminal only."""
 
-    def __init__(self, seen: list[Progress], *, quiet: bool) -> None:
+    def __init__(self, seen: list[Progress], *, shows: bool) -> None:
         self._seen = seen
-        shows = not quiet and stderr().is_terminal
         self._live = Live(console=stderr(), transient=True, refresh_per_second=4) if shows else None
 
     def __enter__(self) -> Callable[[Progress], None]:
@@ -161,8 +157,7 @@ def _export(timing: Timing, found: TrialsVerdict | None, wanted: Wanted) -> None
                 hint="name a file that you may write to",
                 slug="cannot-write",
             ) from error
-        if not wanted.quiet:
-            tell(f"wrote {path}")
+        tell(f"wrote {path}")
 
 
 def _quantity(text: str, kind: str, option: str) -> float:
