@@ -334,6 +334,7 @@ README_COMMANDS: dict[str, str | None] = {
     "steelyard platform": "steelyard platform list",
     "steelyard service": "steelyard service list",
     "steelyard workload": "steelyard workload list",
+    "steelyard schema NAME": "steelyard schema study",
     "steelyard support": "steelyard support",
     "steelyard image build NAME": None,  # needs root and minutes
     "steelyard load URL -c 64 -d 5s [-R RATE] [--json]": (
