@@ -14,7 +14,7 @@ Spec: TypeAlias = dict[str, Any]
 
 
 def marks(
-    mark: str, rows: Sequence[Mapping[str, Any]], channels: Mapping[str, Spec | str], **style: Any
+    mark: str, rows: Sequence[Mapping[str, Any]], channels: Mapping[str, Any], **style: Any
 ) -> Spec:
     """One mark for each row; the caller bounds their number. A channel given as text is a field."""
     encoding = {
