@@ -44,8 +44,8 @@ def parts_of(kind: Kind, rows: Rows, text: str, document: object) -> Iterator[Pa
     found = list(_lines(rows, text) if rows.pattern is not None else _items(rows, document))
     if rows.matches is not None:
         found = [(name, item) for name, item in found if re.search(rows.matches, name or "")]
-    counts = Counter(name for name, _ in found)
-    twice = next((name for name, count in counts.items() if count > 1), None)
+    counts = Counter((name, _system(item, rows)) for name, item in found)
+    twice = next((name for (name, _), count in counts.items() if count > 1), None)
     if rows.unique is not None and twice is not None:
         raise NotThereError(f"several results are called `{twice}`: {rows.unique}")
     if rows.together:
@@ -54,9 +54,12 @@ def parts_of(kind: Kind, rows: Rows, text: str, document: object) -> Iterator[Pa
             grouped.setdefault(name, []).append(item)
         found = list(grouped.items())
     for name, item in found:
-        system = None if rows.system is None else _name(item, (rows.system,))
         whole = printed(kind, f"{item}\n") if isinstance(item, str) else printed(kind, "", item)
-        yield Part(name, system, whole)
+        yield Part(name, _system(item, rows), whole)
+
+
+def _system(item: object, rows: Rows) -> str | None:
+    return None if rows.system is None else _name(item, (rows.system,))
 
 
 def _lines(rows: Rows, text: str) -> Iterator[tuple[str | None, object]]:

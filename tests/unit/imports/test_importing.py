@@ -108,12 +108,12 @@ def test_systems_that_the_file_names_need_no_other_file(tmp_path: Path) -> None:
 def test_a_system_that_the_file_does_not_name_is_refused_with_those_that_it_does(
     tmp_path: Path,
 ) -> None:
-    table = IMPORTS / "phoronix" / "written-composite.xml"
+    table = IMPORTS / "phoronix" / "10.8.6-two-systems.xml"
     said = steelyard(
-        "import", "phoronix", table, "--as", "system=ext4,zfs", "--results", tmp_path, code=2
+        "import", "phoronix", table, "--as", "system=old,zfs", "--results", tmp_path, code=2
     )
     assert "`zfs`" in said
-    assert "`xfs`" in said
+    assert "`new`" in said
 
 
 def test_files_whose_conditions_differ_are_refused_with_their_name(tmp_path: Path) -> None:

@@ -24,7 +24,9 @@ OF_WORKLOADS = {
     "sysbench-memory": ("1.0.11-read", "1.0.20-read"),
     "sysbench-fileio": ("1.0.0-rndrw", "1.0.11-rndrw", "1.0.20-seqrd"),
 }
-REFUSED = ("1.15.0-failed.json", "3.33-not-grouped.json", "4.9.4-failed.txt")
+REFUSED = (
+    "1.15.0-failed.json", "3.33-not-grouped.json", "4.9.4-failed.txt", "10.8.6-two-of-one-name.xml",
+)  # fmt: skip
 READ = "read.json"
 FILES = {
     name: [TOOLS / name / case / "stdout.txt" for case in OF_WORKLOADS.get(name, ())]
@@ -173,6 +175,13 @@ def test_xml_that_declares_entities_is_refused() -> None:
     with pytest.raises(StudyError) as refused:
         parsed("phoronix", data)
     assert "entities" in refused.value.complaints[0].message
+
+
+def test_results_that_differ_by_their_arguments_alone_are_not_read_as_one() -> None:
+    data = (IMPORTS / "phoronix" / "10.8.6-two-of-one-name.xml").read_bytes()
+    with pytest.raises(StudyError) as refused:
+        parsed("phoronix", data)
+    assert "`Checksums 1.0 Rate MB/s`" in refused.value.complaints[0].message
 
 
 def test_jobs_of_one_name_that_are_not_one_result_are_refused() -> None:
