@@ -1,6 +1,6 @@
 //! The monotonic clock in nanoseconds, the only clock durations are taken from.
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// `CLOCK_MONOTONIC` now; comparable between all processes of one boot.
 pub fn monotonic_ns() -> u64 {
@@ -15,6 +15,14 @@ pub fn realtime_ns() -> u64 {
 /// CPU time of the calling thread.
 pub fn thread_cpu_ns() -> u64 {
     nanoseconds(ClockId::ThreadCPUTime)
+}
+
+/// So many nanoseconds as the kernel takes them; a 32-bit processor has other widths than a 64-bit one.
+pub fn timespec(ns: u64) -> Timespec {
+    Timespec {
+        tv_sec: (ns / 1_000_000_000).cast_signed(),
+        tv_nsec: ((ns % 1_000_000_000) as i32).into(),
+    }
 }
 
 /// Median cost of one [`monotonic_ns`] call on this machine.

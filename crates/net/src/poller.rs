@@ -7,7 +7,8 @@ use std::time::Duration;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::{Errno, Result};
-use rustix::time::Timespec;
+
+use crate::clock::timespec;
 
 pub use rustix::event::epoll::{Event, EventFlags as Interest};
 
@@ -54,10 +55,6 @@ impl Poller {
     /// the thread's timer slack from Linux 5.11 on, rounded up to milliseconds before.
     pub fn wait(&self, events: &mut Vec<Event>, timeout: Option<Duration>) -> Result<()> {
         events.clear();
-        let timeout = timeout.map(|t| Timespec {
-            tv_sec: i64::try_from(t.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(t.subsec_nanos()),
-        });
         match self.wait_exactly(events, timeout) {
             Err(Errno::NOSYS | Errno::PERM) => {
                 EXACT_WAIT_MISSING.store(true, Ordering::Relaxed);
@@ -68,11 +65,14 @@ impl Poller {
     }
 
     /// `epoll_pwait2`: `rustix` alone would round every timeout that fits to milliseconds.
-    fn wait_exactly(&self, events: &mut Vec<Event>, timeout: Option<Timespec>) -> Result<()> {
+    fn wait_exactly(&self, events: &mut Vec<Event>, timeout: Option<Duration>) -> Result<()> {
         if EXACT_WAIT_MISSING.load(Ordering::Relaxed) {
             return Err(Errno::NOSYS);
         }
-        let timeout = timeout.map(|t| [t.tv_sec, t.tv_nsec]);
+        let timeout = timeout.map(|t| {
+            let seconds = i64::try_from(t.as_secs()).unwrap_or(i64::MAX);
+            [seconds, i64::from(t.subsec_nanos())]
+        });
         let spare = events.spare_capacity_mut();
         let room = i32::try_from(spare.len()).unwrap_or(i32::MAX);
         // SAFETY: `spare` is writable memory for `room` events, `Event` has the layout of the
@@ -103,8 +103,9 @@ impl Poller {
     fn wait_in_milliseconds(
         &self,
         events: &mut Vec<Event>,
-        timeout: Option<Timespec>,
+        timeout: Option<Duration>,
     ) -> Result<()> {
+        let timeout = timeout.map(|t| timespec(u64::try_from(t.as_nanos()).unwrap_or(u64::MAX)));
         epoll::wait(&self.epoll, spare_capacity(events), timeout.as_ref())
             .map(|_| ())
             .or_else(ignore_interruption)
@@ -148,10 +149,7 @@ mod tests {
         poller.add(&reader, 42, EventFlags::IN).unwrap();
         rustix::io::write(&writer, b"x").unwrap();
         let mut events = Vec::with_capacity(4);
-        let soon = Timespec {
-            tv_sec: 5,
-            tv_nsec: 0,
-        };
+        let soon = Duration::from_secs(5);
         for exact in [true, false] {
             events.clear();
             if exact {

@@ -20,7 +20,7 @@ use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
 use rustix::time::Timespec;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
-use steelyard_net::clock::monotonic_ns;
+use steelyard_net::clock::{monotonic_ns, timespec};
 
 use crate::args::HoldArgs;
 use crate::console::Outcome;
@@ -210,11 +210,4 @@ fn own(control: RawFd) -> io::Result<UnixStream> {
     let control = unsafe { OwnedFd::from_raw_fd(control) };
     fcntl_setfd(&control, FdFlags::CLOEXEC)?;
     Ok(control.into())
-}
-
-fn timespec(ns: u64) -> Timespec {
-    Timespec {
-        tv_sec: (ns / 1_000_000_000).cast_signed(),
-        tv_nsec: (ns % 1_000_000_000).cast_signed(),
-    }
 }

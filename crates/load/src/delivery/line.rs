@@ -2,8 +2,8 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use steelyard_net::clock::monotonic_ns;
+use rustix::event::{PollFd, PollFlags, poll};
+use steelyard_net::clock::{monotonic_ns, timespec};
 use steelyard_net::socket::{self, Address};
 use steelyard_net::stream::{self, Received};
 
@@ -50,11 +50,7 @@ impl Patience<'_> {
                 return Err(ErrorKind::RecvTimeout);
             }
             let wait_ns = (self.until_ns - now_ns).min(LOOK_NS);
-            let wait = Timespec {
-                tv_sec: 0,
-                tv_nsec: wait_ns.cast_signed(),
-            };
-            match poll(&mut fds, Some(&wait)) {
+            match poll(&mut fds, Some(&timespec(wait_ns))) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
                 Ok(_) => return Ok(()),
                 Err(errno) => return Err(ErrorKind::from(errno)),

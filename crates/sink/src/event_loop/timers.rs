@@ -9,6 +9,7 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
     timerfd_settime,
 };
+use steelyard_net::clock::timespec;
 
 /// Deadlines in `CLOCK_MONOTONIC` nanoseconds with the token of what they are for.
 ///
@@ -61,10 +62,7 @@ impl Timers {
         }
         let value = Itimerspec {
             it_interval: Timespec::default(),
-            it_value: Timespec {
-                tv_sec: (deadline_ns / 1_000_000_000).cast_signed(),
-                tv_nsec: (deadline_ns % 1_000_000_000).cast_signed(),
-            },
+            it_value: timespec(deadline_ns),
         };
         timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &value)?;
         self.armed_ns = Some(deadline_ns);
