@@ -13,8 +13,10 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_OLDEST_GLIBC = "manylinux_2_17"
-"""A static engine asks for none; installers want one named."""
+_OLDEST_GLIBC = {"riscv64": "manylinux_2_31"}
+_OLDEST_GLIBC_ELSEWHERE = "manylinux_2_17"
+"""A static engine asks for none; installers want one named. The standard of wheels has none that
+is older for riscv64."""
 _ENGINE = "steelyard-engine"
 
 
@@ -48,7 +50,8 @@ class EngineBuildHook(BuildHookInterface):  # type: ignore[type-arg]
                     build_data["force_include"][str(other)] = f"steelyard/engines/{other.name}"
         build_data["shared_scripts"] = {asked or _built(root): _ENGINE}
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{_OLDEST_GLIBC}_{machine}"
+        oldest = _OLDEST_GLIBC.get(machine, _OLDEST_GLIBC_ELSEWHERE)
+        build_data["tag"] = f"py3-none-{oldest}_{machine}"
 
 
 def _built(root: Path) -> str:

@@ -125,6 +125,19 @@ def test_commands_of_a_wheel_need_no_checkout(tmp_path: Path) -> None:
 
 
 @pytest.mark.extended
+def test_a_wheel_for_another_machine_has_its_engine_as_the_command(tmp_path: Path) -> None:
+    folder = engines(tmp_path / "engines")
+    wheel = wheel_of(
+        tmp_path / "wheels", STEELYARD_WHEEL_ENGINES=folder, STEELYARD_WHEEL_MACHINE=OTHER
+    )
+    assert wheel.name.endswith(f"-py3-none-manylinux_2_31_{OTHER}.whl")
+    archive = zipfile.ZipFile(wheel)
+    (command,) = (name for name in archive.namelist() if name.endswith("/scripts/steelyard-engine"))
+    assert archive.read(command)[18] == ELF_NUMBER_OF_RISCV
+    assert f"steelyard/engines/steelyard-engine-{os.uname().machine}" in archive.namelist()
+
+
+@pytest.mark.extended
 def test_the_wheel_of_the_reading_side_is_for_any_machine_and_judges(tmp_path: Path) -> None:
     wheel = wheel_of(tmp_path / "wheels", STEELYARD_WHEEL_ENGINE="none")
     assert wheel.name.endswith("-py3-none-any.whl")
