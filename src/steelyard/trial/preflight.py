@@ -24,6 +24,7 @@ from steelyard.study.model import GeneratorSpec, Level, ServiceSpec, Study, Syst
 from steelyard.study.platform.settings import DiskSettings, NativeSettings
 from steelyard.study.resolve.entries import COMMAND
 from steelyard.study.workload.entry import Workload
+from steelyard.systems.disks.folder import refuse_unusable
 from steelyard.systems.disks.preflight import refuse_what_cannot_be_made
 from steelyard.systems.preflight import holds_the_engine_only, looked_at, refuse_what_cannot_come_up
 from steelyard.systems.services.preflight import (
@@ -234,7 +235,10 @@ def _of_disks(spec: SystemSpec, folder: str) -> Iterator[_Question]:
 
 
 def _look_at_disk(disk: DiskSettings, folder: str, host: Host) -> Found:
-    refuse_what_cannot_be_made(host, disk, folder)
+    if disk.folder is not None:
+        refuse_unusable(host, disk)
+    else:
+        refuse_what_cannot_be_made(host, disk, folder)
     return ()
 
 

@@ -80,9 +80,14 @@ class SshSettings(SettingsModel):
     may_reboot: bool = False
 
 
-class DiskSettings(SettingsModel):
-    """A disk that is attached, or several that are joined."""
+DEFAULT_SIZE_BYTES = 1024**3
+"""The size of a disk, or the room in a folder, where a study does not say it."""
 
+
+class DiskSettings(SettingsModel):
+    """A disk that is attached, or several that are joined, or a folder that is there already."""
+
+    folder: str | None = None
     count: int = 1
     size: int | None = None
     cache: str = "none"

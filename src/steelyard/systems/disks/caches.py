@@ -25,10 +25,11 @@ def drop_caches(inside: Host, host_machine: Host) -> list[str]:
 
 def caching_places(host: Host, prepared: Prepared) -> tuple[str, ...]:
     """Every place that may hold data of the filesystem, from the service outwards."""
-    places = [
-        "page cache of the system",
-        f"{prepared.plan.filesystem}: {filesystems()[prepared.plan.filesystem].keeps}",
-    ]
+    known = filesystems().get(prepared.plan.filesystem)
+    keeps = "not known" if known is None else known.keeps
+    places = ["page cache of the system", f"{prepared.plan.filesystem}: {keeps}"]
+    if not prepared.members:
+        places.append(f"{prepared.device}: write cache not known")
     for disk in prepared.members:
         places.append(f"{disk.device}: {_write_cache(host, disk.device)}")
         places += [place for place in disk.caches if place not in places]

@@ -8,7 +8,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.undo.log import INSIDE
 from steelyard.records.schema import Outcome
 from steelyard.study.declared.setting import Settings
-from steelyard.study.platform.settings import DiskSettings
+from steelyard.study.platform.settings import DEFAULT_SIZE_BYTES, DiskSettings
 from steelyard.systems import disks
 from steelyard.systems.disks import DiskPlan
 from steelyard.systems.platform import RawDisk
@@ -23,7 +23,6 @@ from steelyard.trial.attempt.attempt import Attempt, Outside
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.outcomes import TrialFailed
 
-DEFAULT_SIZE_BYTES = 1024**3
 Held = Mapping[str, str | None]
 
 
@@ -34,6 +33,13 @@ def lay_out_disks(attempt: Attempt, instance: Instance) -> None:
         SystemFailure: the platform or the kernel inside cannot do it; typed.
     """
     for name, wanted in attempt.cell.system.disks.items():
+        disk_settings = DiskSettings.of(wanted)
+        if disk_settings.folder is not None:
+            own, undo = f"{instance.platform.context.label}-{name}", attempt.session.undo
+            used = disks.use_folder(instance.host, name, disk_settings, own, undo)
+            instance.prepared[name] = used
+            instance.caches += disks.caching_places(instance.host, used)
+            continue
         attached = []
         for raw in raw_disks(name, wanted):
             disk = instance.platform.attach(raw)
