@@ -47,6 +47,7 @@ SCRIPT = re.compile(r"\$[\w*@?{(\"]|\|\||&&|2>")
 EXCEPTED = {
     "plan/words.py": "a plan in words",
     "plan/limit_words.py": "a plan in words",
+    "plan/machine_words.py": "a plan in words",
     "plan/screen_words.py": "a plan in words",
     "plan/trial_words.py": "a plan in words",
     "study/reference.py": "pages of the reference",
