@@ -160,7 +160,12 @@ LIMITED = (
         "{use: http}",
         setup=_shaped,
     ),
-    Limited("queue", "one worker that takes 20 ms", frozenset({"queue"}), _waiting("queue")),
+    Limited(
+        "queue",
+        "one worker that takes 20 ms",
+        frozenset({"accept_queue"}),
+        _waiting("queue"),
+    ),
     Limited(
         "lock",
         "a thread for each connection, one lock for 20 ms",
@@ -180,11 +185,15 @@ LIMITED = (
 
 @dataclass(frozen=True)
 class Named:
-    """What one cell is said to be limited by: what most of its trials name; ``None`` is nothing."""
+    """What one cell is said to be limited by: what most of its trials name; ``None`` is nothing.
+
+    ``also``: in how many trials a resource was used up as well, behind the worst.
+    """
 
     exit_code: int
     named: str | None
     bottlenecks: dict[str, int]
+    also: dict[str, int]
     took_s: float
 
 
@@ -218,16 +227,13 @@ def measured(limited: Limited, folder: Path) -> list[Named]:
     runs = runs_below(folder / "results")
     records = [r for r in runs[0].records() if r.outcome is Outcome.OK] if runs else []
     took_s = round(time.monotonic() - began_s, 1)
-    cells = [
-        Counter(_said(record) for record in records if record.cell.system == system)
-        for system in ("one", "two")
-    ]
-    return [
-        Named(code, names.most_common(1)[0][0], {n or "none": c for n, c in names.items()}, took_s)
-        for names in cells
-        if names
-    ]
+    cells = [[r for r in records if r.cell.system == system] for system in ("one", "two")]
+    return [_named(code, cell, took_s) for cell in cells if cell]
 
 
-def _said(record: TrialRecord) -> str | None:
-    return None if record.bottleneck is None else str(record.bottleneck.resource)
+def _named(code: int, records: list[TrialRecord], took_s: float) -> Named:
+    found = [record.bottleneck for record in records]
+    worst = Counter(None if each is None else str(each.resource) for each in found)
+    also = Counter(str(other.resource) for each in found if each for other in each.also)
+    told = {name or "none": count for name, count in worst.items()}
+    return Named(code, worst.most_common(1)[0][0], told, dict(also), took_s)

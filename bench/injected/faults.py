@@ -206,6 +206,7 @@ class LimitedSender(LostPackets):
     """The sender's own machine drops what exceeds 4 MB/s, and its TCP is told."""
 
     words = "throttled link (policer)"
+    kinds = frozenset({"link_throttled"})
     _rule = ("OUTPUT", *_ABOVE.split(), "-j", "DROP")
 
 
@@ -220,7 +221,7 @@ class ShapedLink(Fault):
     """40 Mbit/s with a queue in front that drops nothing, as a shaper does."""
 
     words = "throttled link (shaper)"
-    kinds = frozenset({"retransmits"})
+    kinds = frozenset({"link_throttled"})
 
     def begin(self) -> None:
         shape = ["tbf", "rate", "40mbit", "burst", "64kb", "latency", "2s"]

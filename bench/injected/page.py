@@ -20,7 +20,9 @@ outcome of its trials. *Verdict*: one of the two was called faster. Without a fa
 false alarm: any of these kinds.
 
 **Causes.** A system that is built to be limited by one resource, {causes} trials; the bottleneck
-that most of them name is the one that the cell has. *None* is none named, which is no wrong name.
+that most of them name is the one that the cell has. *Behind another*: most of them name the right
+one as well, as the machine was short of something else besides. *None* is none named, which is no
+wrong name.
 
 Intervals are Wilson's, at 95 %.
 
@@ -93,18 +95,28 @@ def _named_by(cases: list[dict[str, Any]]) -> str:
 def causes(document: dict[str, Any]) -> str:
     """Every cause with what was named."""
     rows = [
-        "| limited by | how | systems | named right | named |",
-        "|---|---|---:|---|---|",
+        "| limited by | how | systems | named right | named behind another | named |",
+        "|---|---|---:|---|---:|---|",
     ]
     for words in dict.fromkeys(case["cause"] for case in document["causes"]):
         cases = [case for case in document["causes"] if case["cause"] == words]
         right = sum(case["named"] in case["right"] for case in cases)
+        behind = sum(_is_behind(case) for case in cases)
         names = Counter(case["named"] or "none" for case in cases)
         named = ", ".join(f"{name} ({count})" for name, count in names.most_common())
         rows.append(
-            f"| {words} | {cases[0]['how']} | {len(cases)} | {share(right, len(cases))} | {named} |"
+            f"| {words} | {cases[0]['how']} | {len(cases)} | {share(right, len(cases))} | {behind} "
+            f"| {named} |"
         )
     return "\n".join(rows)
+
+
+def _is_behind(case: dict[str, Any]) -> bool:
+    """Whether most of its trials name another resource first, and the right one as well."""
+    if case["named"] in case["right"]:
+        return False
+    named = sum(case.get("also", {}).get(name, 0) for name in case["right"])
+    return bool(2 * named > sum(case["bottlenecks"].values()))
 
 
 def share(count: int, of: int) -> str:
@@ -125,11 +137,12 @@ def wilson(count: int, of: int, deviations: float = 1.959964) -> tuple[float, fl
 
 
 _NOT_SHOWN = """\
-- **A link that is throttled without a loss**, by a shaper or by the sender's own machine, sends
-  nothing again: neither warning nor bottleneck can tell it from a slow server, as queues of the
-  network are not sampled. Such a link in front of one system alone makes a wrong verdict.
-- **A queue or a lock** in the service leaves every resource that is sampled unused: no bottleneck
-  is named, and none is made up.
+- **A link that is throttled beyond the machine** without a loss, by a shaper on its way, sends
+  nothing again and leaves no trace in the queues of the machines: neither warning nor bottleneck
+  can tell it from a slow server. Such a link in front of one system alone makes a wrong verdict.
+- **A lock** in the service leaves every resource that is sampled unused: no bottleneck is named,
+  and none is made up. So does a queue inside the service; one of connections that wait to be
+  accepted is seen.
 - **A generator on another machine** that is saturated, and **a guest** that is held back from
   below: this machine emulates guests only, and a second one was not there. The quota from outside
   is set on a native system.

@@ -21,7 +21,6 @@ from steelyard.inference.sequential import Memory, VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.comparisons.comparison import judge
 from steelyard.judge.comparisons.families import Comparison, comparisons
-from steelyard.judge.comparisons.interference_checks import CAUSES
 from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import Paths
 from steelyard.plan.make import make_plan
@@ -35,6 +34,18 @@ FURTHER = 24
 PATHS = Paths(1_000, 1_000)
 _EACH = 48
 _SD = 0.02
+_WARNED_OF = (
+    WarningKind.STEAL,
+    WarningKind.FOREIGN_CPU,
+    WarningKind.FOREIGN_DISK,
+    WarningKind.FOREIGN_PAGING,
+    WarningKind.RETRANSMITS,
+    WarningKind.RAID_REBUILDING,
+    WarningKind.THROTTLED,
+    WarningKind.CLOCK_STEP,
+    WarningKind.CLOCK_DRIFT,
+)
+"""Causes that withhold a verdict, as many as were drawn from when the results were made."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +121,7 @@ def _record(
     trial: PlannedTrial, case: Warned, rng: np.random.Generator, *, attempt: int, outcome: Outcome
 ) -> TrialRecord:
     rate = 1_000 * math.exp(rng.normal(0, _SD) + case.effect * (trial.cell.system == OTHER))
-    cause = WarningKind(CAUSES[int(rng.integers(len(CAUSES)))])
+    cause = _WARNED_OF[int(rng.integers(len(_WARNED_OF)))]
     struck = rng.random() < case.warned
     return a_record(
         trial,

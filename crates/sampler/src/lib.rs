@@ -5,6 +5,7 @@
 
 mod facts;
 mod kernel_files;
+mod netlink;
 mod path;
 mod placement;
 mod readers;

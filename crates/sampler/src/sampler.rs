@@ -10,7 +10,9 @@ use steelyard_wire::sample::{SampleJob, Samples};
 
 use crate::kernel_files::source::Missing;
 use crate::readers::Reader;
-use crate::readers::{battery, cgroup, disk, family, machine, network, sensor, threads};
+use crate::readers::{
+    battery, cgroup, disk, family, listeners, machine, network, queues, sensor, threads,
+};
 use crate::table::Table;
 
 /// Shortest and longest interval, milliseconds.
@@ -82,6 +84,8 @@ impl Recorder {
         let mut missing = Missing::new();
         let mut readers = machine::open(root, &mut missing);
         readers.push(network::open(root, &mut missing));
+        readers.extend(queues::open(root, &mut missing));
+        readers.extend(listeners::open(root, &mut missing));
         readers.push(disk::open(root, &job.disks, &mut missing));
         readers.extend(sensor::open(root, &mut missing));
         readers.extend(battery::open(root, &mut missing));

@@ -124,6 +124,7 @@ fn general_name(column: &str) -> String {
         ("cgroup", "NAME"),
         ("threads", "NAME"),
         ("net", "DEVICE"),
+        ("queue", "DEVICE"),
         ("temperature", "SENSOR"),
         ("power", "ZONE"),
     ];

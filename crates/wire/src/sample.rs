@@ -40,15 +40,17 @@ pub struct ThreadsJob {
 /// Column names:
 /// `cpu.{user,nice,system,idle,iowait,irq,softirq,steal}_ns`, `cpu.frequency_hz`,
 /// `process.NAME.{cpu_ns,run_delay_ns,user_ns,system_ns,rss_bytes,threads,processes,major_faults,read_bytes,write_bytes}`,
-/// `cgroup.NAME.{cpu_ns,user_ns,system_ns,throttled_ns,memory_bytes,read_bytes,write_bytes}`,
+/// `cgroup.NAME.{cpu_ns,user_ns,system_ns,throttled_ns,periods,throttled_periods,memory_bytes,read_bytes,write_bytes}`,
 /// `threads.NAME.{cpu_ns,run_delay_ns,user_ns,system_ns,threads}`,
 /// `disk.NAME.{reads,read_bytes,read_ns,writes,write_bytes,write_ns,in_flight,io_ns,queue_ns}`,
 /// `disk.NAME.{discards,discard_bytes,discard_ns,flushes,flush_ns}`,
 /// `net.DEVICE.{rx_bytes,rx_packets,rx_drops,tx_bytes,tx_packets,tx_drops}`,
+/// `queue.DEVICE.{packets,drops,requeues,overlimits,backlog_bytes,delayed_packets}`,
 /// `memory.{total,free,available,buffers,cached,dirty,writeback,swap_free}_bytes`,
 /// `memory.{major_faults,swap_in_pages,swap_out_pages}`,
 /// `psi.{cpu,memory,io}.{some,full}_ns`,
-/// `tcp.{retransmits,listen_overflows,listen_drops,syn_retransmits,timeouts}`,
+/// `ip.{out_requests,forwarded,out_transmits}`,
+/// `tcp.{accept_queue,retransmits,listen_overflows,listen_drops,syn_retransmits,timeouts}`,
 /// `switches.context`, `load.{running,blocked,average_1m_milli}`,
 /// `temperature.SENSOR.millicelsius`, `power.ZONE.energy_uj`, `sampler.cpu_ns`.
 /// Sources and meanings: `docs/reference/samples.md`.

@@ -6,7 +6,13 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from steelyard.inference.probability.distributions import binomial_quantile
-from steelyard.judge.findings import AttemptFinding, BottleneckNote, CellFinding, WarningNote
+from steelyard.judge.findings import (
+    AttemptFinding,
+    BottleneckNote,
+    CellFinding,
+    UsedUpFinding,
+    WarningNote,
+)
 from steelyard.judge.kinds.not_measured import not_measured
 from steelyard.judge.visits.readings import key_of
 from steelyard.plan.model import Cell, Plan
@@ -88,7 +94,10 @@ def attempt_findings(records: Sequence[TrialRecord]) -> Iterator[AttemptFinding]
 
 def _bottleneck(record: TrialRecord) -> BottleneckNote | None:
     found = record.bottleneck
-    return None if found is None else BottleneckNote(kind=found.resource, share=found.share)
+    if found is None:
+        return None
+    also = tuple(UsedUpFinding(kind=each.resource, share=each.share) for each in found.also)
+    return BottleneckNote(kind=found.resource, share=found.share, also=also)
 
 
 def _overhead_s(record: TrialRecord) -> float | None:

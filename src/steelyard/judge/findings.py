@@ -199,11 +199,22 @@ class WarningNote(Note):
     figures: Figures
 
 
-class BottleneckNote(Note):
-    """The resource that was used up in an attempt; ``share`` is how much of it was."""
+class UsedUpFinding(Frozen):
+    """A resource that was used up in an attempt as well."""
 
     kind: Resource
     share: float | None
+
+
+class BottleneckNote(Note):
+    """The resource that was used up in an attempt; ``share`` is how much of it was.
+
+    ``also`` are the others that were used up, worst first.
+    """
+
+    kind: Resource
+    share: float | None
+    also: tuple[UsedUpFinding, ...] = ()
 
 
 class AttemptFinding(Frozen):

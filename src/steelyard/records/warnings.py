@@ -26,6 +26,7 @@ class WarningKind(StrEnum):
     FOREIGN_DISK = "foreign_disk"
     FOREIGN_PAGING = "foreign_paging"
     RETRANSMITS = "retransmits"
+    LINK_THROTTLED = "link_throttled"
     SWAPPED = "swapped"
     OUT_OF_MEMORY = "out_of_memory"
     THROTTLED = "throttled"
@@ -75,7 +76,8 @@ class Resource(StrEnum):
     """What can be used up in a trial.
 
     Of the disk it is known for how much of the window it had a request; a disk that serves many at
-    once may have more to give.
+    once may have more to give. Of the network, and of the queue in front of a service, in how many
+    samples something waited there.
     """
 
     GENERATOR = "generator"
@@ -85,10 +87,18 @@ class Resource(StrEnum):
     HOST_CPU = "host_cpu"
     MEMORY = "memory"
     ONE_CORE_OF_SERVICE = "one_core_of_service"
+    NETWORK = "network"
+    ACCEPT_QUEUE = "accept_queue"
 
 
-class Bottleneck(Frozen):
-    """The first resource that was used up in the window, and the share of it that was used."""
+class UsedUp(Frozen):
+    """A resource that was used up in the window, and the share of it that was used."""
 
     resource: Resource
     share: float | None
+
+
+class Bottleneck(UsedUp):
+    """What held a trial back most; ``also`` are the others that were used up, worst first."""
+
+    also: tuple[UsedUp, ...] = ()

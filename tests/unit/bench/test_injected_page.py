@@ -48,7 +48,14 @@ def test_a_fault_that_was_not_caught_and_a_verdict_that_it_made_are_counted() ->
 
 def test_no_name_is_not_a_right_one() -> None:
     limited = {"cause": "lock", "how": "one lock", "right": ["lock"], "named": None}
-    assert "| 1 | 0 (0 to 79 %) | none (1) |" in page.causes({"causes": [limited]})
+    limited |= {"bottlenecks": {"none": 6}}
+    assert "| 1 | 0 (0 to 79 %) | 0 | none (1) |" in page.causes({"causes": [limited]})
+
+
+def test_what_is_named_behind_another_is_counted_apart() -> None:
+    disk = {"cause": "disk", "how": "synced", "right": ["disk_busy_time"], "named": "machine_cpu"}
+    disk |= {"bottlenecks": {"machine_cpu": 6}, "also": {"disk_busy_time": 4}}
+    assert "| 1 | 0 (0 to 79 %) | 1 | machine_cpu (1) |" in page.causes({"causes": [disk]})
 
 
 @pytest.mark.parametrize(

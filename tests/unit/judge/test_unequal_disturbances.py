@@ -52,6 +52,7 @@ def of_durable(trial: PlannedTrial) -> bool:
         WarningKind.FOREIGN_DISK,
         WarningKind.FOREIGN_PAGING,
         WarningKind.RETRANSMITS,
+        WarningKind.LINK_THROTTLED,
         WarningKind.THROTTLED,
         WarningKind.CLOCK_STEP,
     ],

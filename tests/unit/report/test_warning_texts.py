@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.judge.findings import BottleneckNote, WarningNote
+from steelyard.judge.findings import BottleneckNote, UsedUpFinding, WarningNote
 from steelyard.records.warnings import Figures, Resource, WarningKind
 from steelyard.report.notes.warnings import TEXTS, bottleneck_text, warning_text
 
@@ -41,6 +41,15 @@ def test_a_text_has_its_figures_with_their_units() -> None:
     assert "unknown" in written(WarningKind.HIDDEN_WAIT, **hidden)
 
 
+def test_a_throttled_link_says_who_held_it_back() -> None:
+    def of(**figures: float | str) -> str:
+        return written(WarningKind.LINK_THROTTLED, machine="far", **figures)
+
+    assert "eth0" in of(device="eth0", overlimit_ratio=0.31)
+    assert "netem" in of(device="eth0", delayed_ratio=1.0)
+    assert "packet filter of far dropped 2.30%" in of(refused_ratio=0.023)
+
+
 def test_a_warning_of_the_probe_and_of_a_part_of_a_mix_name_it() -> None:
     figures: Figures = {"ok": 0, "needed": 20}
     probe = written(WarningKind.PROBE_SUSPECT, warning="too_few_samples", **figures)
@@ -68,6 +77,12 @@ def test_the_figure_of_a_disk_is_named_busy_time() -> None:
     assert bottleneck_text(BottleneckNote(kind=Resource.DISK_BUSY_TIME, share=0.93)) == (
         "disk busy for 93% of the measured time, saturated or not"
     )
+
+
+def test_what_else_was_used_up_stands_behind_what_was_worst() -> None:
+    also = (UsedUpFinding(kind=Resource.MACHINE_CPU, share=0.97),)
+    note = BottleneckNote(kind=Resource.CPU_LIMIT, share=0.6, also=also)
+    assert bottleneck_text(note).index("60%") < bottleneck_text(note).index("97% used")
 
 
 @pytest.mark.parametrize("resource", Resource)

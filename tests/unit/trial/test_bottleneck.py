@@ -1,4 +1,4 @@
-"""The bottleneck of a trial is the first resource that was used up, or nothing that was seen."""
+"""The bottleneck of a trial is what was used up of what was seen, worst first, or nothing."""
 
 from __future__ import annotations
 
@@ -69,6 +69,59 @@ def test_a_service_on_one_whole_core_is_limited_by_it_and_one_on_more_is_not(see
 def test_memory_that_was_waited_for_comes_before_what_that_makes_busy(seen: Make) -> None:
     waiting = {"psi.memory.some_ns": [0, round(0.4 * SECOND)]}
     assert found(seen(columns(disk=1.0, idle=0.1) | waiting)) == (Resource.MEMORY, 0.4)
+
+
+def test_a_limit_that_is_met_in_most_periods_comes_before_a_machine_that_is_used_up(
+    seen: Make,
+) -> None:
+    """Beside forty other programs: of each period little is left when the limit is met."""
+    group = "cgroup.service"
+    late = columns(idle=0.0) | {
+        f"{group}.throttled_ns": [0, round(0.03 * SECOND)],
+        f"{group}.periods": [0, 8],
+        f"{group}.throttled_periods": [0, 6],
+    }
+    worst = bottleneck_of(replace(seen(late), processors=2))
+    assert worst is not None
+    assert (worst.resource, worst.share) == (Resource.CPU_LIMIT, 0.75)
+    assert [each.resource for each in worst.also] == [Resource.MACHINE_CPU]
+    seldom = late | {f"{group}.throttled_periods": [0, 3]}
+    assert found(seen(seldom))[0] is Resource.MACHINE_CPU
+
+
+def test_what_was_waited_for_longest_is_named_first(seen: Make) -> None:
+    both = columns() | {
+        "psi.memory.some_ns": [0, round(0.2 * SECOND)],
+        "cgroup.service.throttled_ns": [0, round(0.6 * SECOND)],
+    }
+    worst = bottleneck_of(seen(both))
+    assert worst is not None
+    assert worst.resource is Resource.CPU_LIMIT
+    assert [each.resource for each in worst.also] == [Resource.MEMORY]
+
+
+def test_packets_that_wait_in_nearly_every_sample_are_the_network(seen: Make) -> None:
+    def queue(*backlog: int) -> dict[str, list[int]]:
+        rows = len(backlog)
+        return {
+            "queue.eth0.overlimits": [0] * rows,
+            "queue.eth0.packets": [0] * rows,
+            "queue.eth0.backlog_bytes": [*backlog],
+        }
+
+    assert found(seen(queue(*[1500] * 10)))[0] is Resource.NETWORK
+    assert bottleneck_of(seen(queue(*[1500] * 5, *[0] * 5))) is None
+
+
+def test_connections_that_wait_to_be_accepted_are_named_after_what_makes_them_wait(
+    seen: Make,
+) -> None:
+    waiting = {"tcp.accept_queue": [7, 6]}
+    assert found(seen(columns() | waiting)) == (Resource.ACCEPT_QUEUE, 1.0)
+    busy = bottleneck_of(replace(seen(columns(idle=0.1) | waiting), processors=2))
+    assert busy is not None
+    assert busy.resource is Resource.MACHINE_CPU
+    assert [each.resource for each in busy.also] == [Resource.ACCEPT_QUEUE]
 
 
 def below(seen: Make, **of_host: list[int]) -> Seen:

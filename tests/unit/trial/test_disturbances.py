@@ -146,6 +146,37 @@ def test_packets_that_are_lost_are_named_from_ten_on(kinds: Callable[..., list[s
     assert kinds(network(again=4, opening=0, sent=100)) == []
 
 
+def test_a_link_that_the_machine_itself_throttles_is_named(
+    kinds: Callable[..., list[str]],
+) -> None:
+    def queue(**figures: int) -> dict[str, list[int | None]]:
+        usual = {"packets": 2_000, "overlimits": 0}
+        grown = {f"queue.lo.{n}": [0, 0, v] for n, v in (usual | figures).items()}
+        return counters() | grown | {"queue.lo.delayed_packets": [0, 0, 0]}
+
+    assert kinds(queue()) == []
+    assert kinds(queue(overlimits=700)) == ["link_throttled"]
+    assert kinds(queue(overlimits=15)) == []
+    assert kinds(queue(overlimits=6, packets=20)) == []
+    emulated = queue() | {"queue.lo.delayed_packets": [3, 0, 9]}
+    assert kinds(emulated) == ["link_throttled"]
+
+
+def test_packets_that_the_filter_of_the_sender_drops_are_a_throttled_link(
+    kinds: Callable[..., list[str]],
+) -> None:
+    def sent(due: int, passed_on: int, left: int) -> dict[str, list[int | None]]:
+        grown = {"out_requests": due, "forwarded": passed_on, "out_transmits": left}
+        return counters() | {f"ip.{name}": [0, 0, value] for name, value in grown.items()}
+
+    assert kinds(sent(due=2_570, passed_on=0, left=2_510)) == ["link_throttled"]
+    assert kinds(sent(due=2_570, passed_on=100, left=2_670)) == []
+    assert kinds(sent(due=100_000, passed_on=0, left=99_950)) == []
+    assert kinds(sent(due=2_570, passed_on=0, left=3_000)) == []
+    unknown = sent(due=2_570, passed_on=0, left=0) | {"ip.out_transmits": [None] * 3}
+    assert kinds(unknown) == []
+
+
 def test_beside_others_it_is_said_how_long_ours_waited(seen: Callable[..., Seen]) -> None:
     columns = counters(ours_ms=1000, user=3000)
     columns[f"process.{OURS}.run_delay_ns"] = [0, 0, 1_000_000_000]

@@ -23,7 +23,14 @@ const VERSION_2: [Counters; 3] = [
     Counters {
         controller: "",
         file: "cpu.stat",
-        columns: &["cpu_ns", "user_ns", "system_ns", "throttled_ns"],
+        columns: &[
+            "cpu_ns",
+            "user_ns",
+            "system_ns",
+            "throttled_ns",
+            "periods",
+            "throttled_periods",
+        ],
         parse: cpu_stat,
     },
     Counters {
@@ -56,8 +63,15 @@ const VERSION_1: [Counters; 5] = [
     Counters {
         controller: "cpu",
         file: "cpu.stat",
-        columns: &["throttled_ns"],
-        parse: |bytes, row| keyed(bytes, &["throttled_time"], 1, row),
+        columns: &["throttled_ns", "periods", "throttled_periods"],
+        parse: |bytes, row| {
+            keyed(
+                bytes,
+                &["throttled_time", "nr_periods", "nr_throttled"],
+                1,
+                row,
+            );
+        },
     },
     Counters {
         controller: "memory",
@@ -157,6 +171,12 @@ fn single(bytes: &[u8], row: &mut Row) {
 fn cpu_stat(bytes: &[u8], row: &mut Row) {
     let keys = ["usage_usec", "user_usec", "system_usec", "throttled_usec"];
     keyed(bytes, &keys, MICROSECOND_NS, row);
+    keyed(
+        bytes,
+        &["nr_periods", "nr_throttled"],
+        1,
+        &mut row[keys.len()..],
+    );
 }
 
 /// `8:0 rbytes=1 wbytes=2 rios=...`, a line for each device; no line where nothing was read.
@@ -217,8 +237,7 @@ mod tests {
 
     #[test]
     fn version_2_is_one_folder_and_microseconds_become_nanoseconds() {
-        let stat =
-            "usage_usec 70\nuser_usec 50\nsystem_usec 20\nnr_throttled 1\nthrottled_usec 3\n";
+        let stat = "usage_usec 70\nuser_usec 50\nsystem_usec 20\nnr_periods 4\nnr_throttled 1\nthrottled_usec 3\n";
         let io = "8:0 rbytes=5 wbytes=7 rios=1 wios=1\n8:16 rbytes=1 wbytes=2 rios=1 wios=1\n";
         let root = machine(
             "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n",
@@ -232,6 +251,10 @@ mod tests {
         let seen = read(root.path(), "/sys/fs/cgroup/a.slice/b", &mut missing);
         assert_eq!(seen["cpu_ns"], Some(70_000));
         assert_eq!(seen["throttled_ns"], Some(3000));
+        assert_eq!(
+            (seen["periods"], seen["throttled_periods"]),
+            (Some(4), Some(1))
+        );
         assert_eq!(seen["memory_bytes"], Some(4096));
         assert_eq!(
             (seen["read_bytes"], seen["write_bytes"]),
@@ -254,7 +277,7 @@ mod tests {
                 (&format!("{accounts}/cpuacct.stat"), "user 3\nsystem 2\n"),
                 (
                     &format!("{accounts}/cpu.stat"),
-                    "nr_periods 1\nthrottled_time 99\n",
+                    "nr_periods 4\nnr_throttled 1\nthrottled_time 99\n",
                 ),
                 (
                     "/sys/fs/cgroup/memory/pod/box/memory.usage_in_bytes",
@@ -271,6 +294,10 @@ mod tests {
         assert_eq!(seen["cpu_ns"], Some(123_456_789));
         assert_eq!(seen["system_ns"], Some(2 * tick_ns()));
         assert_eq!(seen["throttled_ns"], Some(99));
+        assert_eq!(
+            (seen["periods"], seen["throttled_periods"]),
+            (Some(4), Some(1))
+        );
         assert_eq!(seen["memory_bytes"], Some(8192));
         assert_eq!(
             (seen["read_bytes"], seen["write_bytes"]),

@@ -113,7 +113,14 @@ fn pressure_of(root: &Path, resource: &str, missing: &mut Missing) -> Box<dyn Re
     )
 }
 
-fn tcp(root: &Path, missing: &mut Missing) -> [Box<dyn Reader>; 2] {
+fn tcp(root: &Path, missing: &mut Missing) -> [Box<dyn Reader>; 3] {
+    let ip = FileReader::open(
+        &below(root, "/proc/net/snmp"),
+        "ip",
+        owned(&["ip.out_requests", "ip.forwarded", "ip.out_transmits"]),
+        |bytes, row| paired(bytes, "Ip:", &IP, row),
+        missing,
+    );
     let retransmits = FileReader::open(
         &below(root, "/proc/net/snmp"),
         "tcp.retransmits",
@@ -133,8 +140,11 @@ fn tcp(root: &Path, missing: &mut Missing) -> [Box<dyn Reader>; 2] {
         |bytes, row| paired(bytes, "TcpExt:", &TCP_EXTRAS, row),
         missing,
     );
-    [retransmits, listening]
+    [ip, retransmits, listening]
 }
+
+/// Counters of `/proc/net/snmp`, in the order of their columns.
+const IP: [&str; 3] = ["OutRequests", "ForwDatagrams", "OutTransmits"];
 
 /// Counters of `/proc/net/netstat`, in the order of their columns.
 const TCP_EXTRAS: [&str; 4] = [

@@ -6,6 +6,7 @@ use crate::kernel_files::parse::{Row, fields, lines, number};
 use crate::kernel_files::source::{Missing, below};
 use crate::readers::{FileReader, Reader, prefixed};
 
+const FILE: &str = "/proc/net/dev";
 const NAMES: [&str; 6] = [
     "rx_bytes",
     "rx_packets",
@@ -22,19 +23,24 @@ const MOST_DEVICES: usize = 32;
 
 /// One reader for all devices there are now; later ones are not followed.
 pub(crate) fn open(root: &Path, missing: &mut Missing) -> Box<dyn Reader> {
-    let path = below(root, "/proc/net/dev");
-    let mut devices = device_names(&std::fs::read(&path).unwrap_or_default());
-    if devices.len() > MOST_DEVICES {
-        let reason = format!("only the first {MOST_DEVICES} devices are sampled");
-        missing.insert("net".to_owned(), reason);
-        devices.truncate(MOST_DEVICES);
-    }
+    let devices = devices(root, missing);
     let columns = devices
         .iter()
         .flat_map(|device| prefixed(&format!("net.{device}"), &NAMES))
         .collect();
     let parse = move |bytes: &[u8], row: &mut Row| traffic(bytes, &devices, row);
-    FileReader::open(&path, "net", columns, parse, missing)
+    FileReader::open(&below(root, FILE), "net", columns, parse, missing)
+}
+
+/// Their names, in the order of the kernel, as many as are sampled.
+pub(crate) fn devices(root: &Path, missing: &mut Missing) -> Vec<String> {
+    let mut devices = device_names(&std::fs::read(below(root, FILE)).unwrap_or_default());
+    if devices.len() > MOST_DEVICES {
+        let reason = format!("only the first {MOST_DEVICES} devices are sampled");
+        missing.insert("net".to_owned(), reason);
+        devices.truncate(MOST_DEVICES);
+    }
+    devices
 }
 
 fn device_names(bytes: &[u8]) -> Vec<String> {

@@ -21,6 +21,7 @@ Interference = Literal[
     WarningKind.FOREIGN_DISK,
     WarningKind.FOREIGN_PAGING,
     WarningKind.RETRANSMITS,
+    WarningKind.LINK_THROTTLED,
     WarningKind.RAID_REBUILDING,
     WarningKind.THROTTLED,
     WarningKind.CLOCK_STEP,

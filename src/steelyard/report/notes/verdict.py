@@ -60,6 +60,7 @@ _CAUSES: dict[Interference, str] = {
     WarningKind.FOREIGN_DISK: "disk traffic of other processes",
     WarningKind.FOREIGN_PAGING: "paging of other processes",
     WarningKind.RETRANSMITS: "lost packets",
+    WarningKind.LINK_THROTTLED: "a throttled link",
     WarningKind.RAID_REBUILDING: "a RAID rebuild",
     WarningKind.THROTTLED: "CPU throttling",
     WarningKind.CLOCK_STEP: "a clock step",

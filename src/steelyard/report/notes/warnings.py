@@ -61,6 +61,22 @@ def _foreign_disk(figures: Figures) -> str:
     )
 
 
+def _link_throttled(figures: Figures) -> str:
+    machine = figures["machine"]
+    if "overlimit_ratio" in figures:
+        ratio = float(figures["overlimit_ratio"])
+        return (
+            f"a queue discipline of {figures['device']} ({machine}) held packets back: it was at "
+            f"its limit {ratio:.2g} times for each packet sent"
+        )
+    if "delayed_ratio" in figures:
+        return (
+            f"netem on {figures['device']} ({machine}) held packets in "
+            f"{figures['delayed_ratio']:.0%} of the samples"
+        )
+    return f"the packet filter of {machine} dropped {figures['refused_ratio']:.2%} of what it sent"
+
+
 def _connections_failed(figures: Figures) -> str:
     when = str(figures["when"]).replace("_", " ").replace("before window", "before the window")
     most = ", mostly {error} in phase {phase} ({error_count} times)"
@@ -125,6 +141,7 @@ TEXTS: Mapping[WarningKind, Callable[[Figures], str]] = {
         "memory".format_map
     ),
     _K.RETRANSMITS: "{segment_ratio:.2%} of what {machine} sent was sent again".format_map,
+    _K.LINK_THROTTLED: _link_throttled,
     _K.SWAPPED: "{machine} read memory back from swap".format_map,
     _K.OUT_OF_MEMORY: "the kernel of {machine} ran out of memory and killed a process".format_map,
     _K.THROTTLED: "the processor of {machine} was throttled because it was too hot".format_map,
@@ -192,25 +209,37 @@ RESOURCES: Mapping[Resource, str] = {
     Resource.HOST_CPU: "the CPU of the host below the guest",
     Resource.MEMORY: "memory",
     Resource.ONE_CORE_OF_SERVICE: "one core of the service",
+    Resource.NETWORK: "the network of the system",
+    Resource.ACCEPT_QUEUE: "the service's accept queue",
 }
 _SHARES: Mapping[Resource, str] = {
     Resource.GENERATOR: "the load generator (a worker used {:.0%} of its core)",
     Resource.DISK_BUSY_TIME: "disk busy for {:.0%} of the measured time, saturated or not",
     Resource.MACHINE_CPU: "the machine's CPU ({:.0%} used)",
-    Resource.CPU_LIMIT: "the CPU limit of the system (held back for {:.0%} of the measured time)",
+    Resource.CPU_LIMIT: (
+        "the CPU limit of the system (met in {:.0%} of the measured time, or of its periods)"
+    ),
     Resource.HOST_CPU: (
         "the CPU of the host below the guest (waited for in {:.0%} of the measured time)"
     ),
     Resource.MEMORY: "memory (waited for in {:.0%} of the measured time)",
     Resource.ONE_CORE_OF_SERVICE: "one core of the service ({:.0%} used)",
+    Resource.NETWORK: "the network of the system (packets waited in {:.0%} of the samples)",
+    Resource.ACCEPT_QUEUE: (
+        "the service's accept queue (connections waited in {:.0%} of the samples)"
+    ),
 }
 
 
 @writes(BottleneckNote)
 def bottleneck_text(note: BottleneckNote) -> str:
-    """The resource, with the share of it that was used where a record has that."""
-    share = note.share
-    return RESOURCES[note.kind] if share is None else _SHARES[note.kind].format(share)
+    """The resource, with the share of it that was used where a record has that, and the others."""
+    also = (_used_up(each.kind, each.share) for each in note.also)
+    return "; also ".join([_used_up(note.kind, note.share), *also])
+
+
+def _used_up(kind: Resource, share: float | None) -> str:
+    return RESOURCES[kind] if share is None else _SHARES[kind].format(share)
 
 
 @writes(FailedOperations)

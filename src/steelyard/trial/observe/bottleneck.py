@@ -1,4 +1,4 @@
-"""The bottleneck of a trial: the first resource that was used up, of those that were sampled.
+"""The bottleneck of a trial: what was used up of the resources that were sampled, worst first.
 
 Of a disk only its busy time is known, of memory and of limits how long something waited for more.
 
@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from steelyard.records.warnings import Bottleneck, Resource, WarningKind
+from steelyard.records.warnings import Bottleneck, Resource, UsedUp, WarningKind
 from steelyard.systems.platform import VCPU
 from steelyard.trial.observe.devices import STORE
 from steelyard.trial.observe.disturbances import OURS
+from steelyard.trial.observe.network_queues import waiting_to_be_sent
 from steelyard.trial.observe.responses import SERVICE, Seen
 from steelyard.trial.observe.window import WindowSamples
 
 _FULL = 0.9
 _WAITED = 0.1
 """Of the window: less is felt by no more than a tenth of what was measured."""
+_MOST_PERIODS = 0.5
 _ONE_CORE_AT_MOST = 1.1  # a service that uses more is not held back by one core
 
 
@@ -31,38 +33,69 @@ class _Use(NamedTuple):
 
 
 def bottleneck_of(seen: Seen) -> Bottleneck | None:
-    """The resource and its share, or ``None`` when none of those sampled was used up."""
-    for warning in () if seen.driven is None else seen.driven.verdict.warnings:
-        if warning.kind == WarningKind.GENERATOR_BOUND:
-            share = warning.figures["busiest_worker_ratio"]
-            return Bottleneck(resource=Resource.GENERATOR, share=share)
-    for use in _uses(seen):
+    """What was used up, the worst and the others; ``None`` when nothing of it was."""
+    short: dict[Resource, UsedUp] = {}
+    for use in (*_of_generator(seen), *_uses(seen)):
         if use.share is not None and use.share >= use.least:
-            return Bottleneck(resource=use.resource, share=use.share)
-    return None
+            short.setdefault(use.resource, UsedUp(resource=use.resource, share=use.share))
+    if not short:
+        return None
+    worst, *also = short.values()
+    return Bottleneck(resource=worst.resource, share=worst.share, also=tuple(also))
+
+
+def _of_generator(seen: Seen) -> list[_Use]:
+    warnings = () if seen.driven is None else seen.driven.verdict.warnings
+    return [
+        _Use(Resource.GENERATOR, each.figures["busiest_worker_ratio"], 0.0)
+        for each in warnings
+        if each.kind == WarningKind.GENERATOR_BOUND
+    ]
 
 
 def _uses(seen: Seen) -> list[_Use]:
-    """What was waited for comes first: it was short whatever else was busy."""
-    below = Resource.HOST_CPU if seen.own_kernel else Resource.CPU_LIMIT
-    return [
+    """What was waited for comes first, the longest wait before others: it was short whatever else
+    was busy. A queue of connections comes last, for it fills behind anything that is slow.
+    """
+    waited = [
         _Use(Resource.MEMORY, _share(seen.window, "psi.memory.some_ns"), _WAITED),
-        _Use(below, _throttled(seen), _WAITED),
+        _limit(seen),
         _Use(Resource.HOST_CPU, _waited_below(seen), _WAITED),
+        _Use(Resource.NETWORK, waiting_to_be_sent(seen.window)),
+    ]
+    return [
+        *sorted(waited, key=lambda use: use.share or 0.0, reverse=True),
         _Use(Resource.MACHINE_CPU, machine_cpu(seen) if _wanted_cpu(seen) else None),
         _Use(Resource.ONE_CORE_OF_SERVICE, _one_core(seen)),
-        # Last, for it is no sign of saturation: a disk that is always busy may serve many at once.
+        # No sign of saturation: a disk that is always busy may serve many at once.
         _Use(Resource.DISK_BUSY_TIME, _share(seen.window, f"disk.{STORE}.io_ns")),
+        _Use(Resource.ACCEPT_QUEUE, seen.window.share_above_zero("tcp.accept_queue")),
     ]
 
 
-def _throttled(seen: Seen) -> float:
-    """By the limit of the control group that holds the system, or its service."""
-    shares = [
-        _share(seen.host, f"cgroup.{seen.column}.throttled_ns"),
-        _share(seen.window, f"cgroup.{SERVICE}.throttled_ns"),
-    ]
-    return min(1.0, max((share for share in shares if share is not None), default=0.0))
+def _limit(seen: Seen) -> _Use:
+    """By the limit of the control group that holds the system, or its service.
+
+    A period in which it was held back is one in which it has used all that it may have. Where that
+    is most of them the limit decides, however little of each was left: on a busy machine a group
+    comes to its limit late.
+    """
+    resource = Resource.HOST_CPU if seen.own_kernel else Resource.CPU_LIMIT
+    groups = ((seen.host, f"cgroup.{seen.column}"), (seen.window, f"cgroup.{SERVICE}"))
+    times = [_share(window, f"{group}.throttled_ns") for window, group in groups]
+    periods = [_of_periods(window, group) for window, group in groups]
+    time = min(1.0, max((share for share in times if share is not None), default=0.0))
+    often = max((share for share in periods if share is not None), default=0.0)
+    if often >= _MOST_PERIODS:
+        return _Use(resource, max(time, often), _WAITED)
+    return _Use(resource, time, _WAITED)
+
+
+def _of_periods(window: WindowSamples | None, group: str) -> float | None:
+    if window is None:
+        return None
+    held, of = (window.rate_per_s(f"{group}.{n}") for n in ("throttled_periods", "periods"))
+    return None if held is None or not of else held / of
 
 
 def _waited_below(seen: Seen) -> float | None:

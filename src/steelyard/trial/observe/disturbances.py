@@ -14,6 +14,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.host import Host
 from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.trial.observe.devices import STORE
+from steelyard.trial.observe.network_queues import held_back
 from steelyard.trial.observe.window import WindowSamples
 
 MOST_STEAL = 0.01
@@ -104,6 +105,9 @@ def sample_warnings(
     retransmits = _retransmits(window)
     if retransmits > _MOST_RETRANSMITS:
         yield _warning(WarningKind.RETRANSMITS, machine, segment_ratio=retransmits)
+    held = held_back(window)
+    if held is not None:
+        yield TrialWarning(kind=WarningKind.LINK_THROTTLED, figures={"machine": machine, **held})
     if window.rate_per_s("memory.swap_in_pages"):
         yield _warning(WarningKind.SWAPPED, machine)
 

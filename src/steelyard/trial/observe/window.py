@@ -91,6 +91,12 @@ class WindowSamples:
         together = sum(self.counters.floats(column) for column in columns)
         return float(np.max(together))
 
+    def share_above_zero(self, column: str) -> float | None:
+        """In which share of the samples a gauge was not zero."""
+        if self.why_missing(column) is not None:
+            return None
+        return float(np.mean(self.counters.floats(column) > 0))
+
     def _grown(self, column: str) -> float:
         first, last = self.counters[column][0], self.counters[column][-1]
         return float((last or 0) - (first or 0))
