@@ -18,6 +18,7 @@ from steelyard.judge.analyses.consolidation.findings import (
     InterferenceTableFinding,
 )
 from steelyard.judge.analyses.costs.findings import CostFinding, PlacementFinding
+from steelyard.judge.analyses.events.findings import EventFinding
 from steelyard.judge.analyses.factors.findings import InfluenceFinding
 from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.analyses.latency.findings import LatencyFinding
@@ -345,6 +346,7 @@ class WorkloadFindings(Frozen):
     steadiness: tuple[SteadyFinding, ...] = ()
     request_times: tuple[RequestTimesFinding, ...] = ()
     latency: tuple[LatencyFinding, ...] = ()
+    happened: tuple[EventFinding, ...] = ()
     resources: tuple[ResourceFinding, ...] = ()
     resolution: tuple[ResolutionFinding, ...] = ()
     covariates: tuple[CovariateFinding, ...] = ()

@@ -18,6 +18,7 @@ from steelyard.judge.analyses.consolidation.findings import ConsolidationFinding
 from steelyard.judge.analyses.consolidation.together import consolidation_findings
 from steelyard.judge.analyses.costs.cores import cost_findings
 from steelyard.judge.analyses.costs.places import placement_findings
+from steelyard.judge.analyses.events.over_time import event_findings, rate_findings
 from steelyard.judge.analyses.factors.influence import influence_findings
 from steelyard.judge.analyses.failures.count import failure_contrasts, failure_findings
 from steelyard.judge.analyses.latency.findings import LatencyFinding
@@ -201,7 +202,11 @@ def _measured(evidence: Evidence) -> Part:
         "cells": tuple(cell_findings(*evidence.measured)),
         "request_times": tuple(request_times(evidence.records)),
         "latency": evidence.latency,
-        "resources": evidence.resources,
+        "happened": tuple(event_findings(*evidence.measured)),
+        "resources": (
+            *rate_findings(*evidence.measured, evidence.courses),
+            *evidence.resources,
+        ),
         "costs": tuple(cost_findings(*evidence.measured)),
         "placements": tuple(placement_findings(*evidence.measured)),
         "steadiness": evidence.steadiness,
@@ -214,7 +219,9 @@ def _priced(evidence: Evidence) -> Part:
     return {
         "resolution": tuple(resolution_findings(evidence.events, trials)),
         "covariates": tuple(covariate_findings(evidence.overall, evidence.margin_log)),
-        "lengths": length_finding(*evidence.measured, evidence.courses, evidence.noise_log()),
+        "lengths": None
+        if evidence.study.events  # the moments of an event fix how long a window is
+        else length_finding(*evidence.measured, evidence.courses, evidence.noise_log()),
     }
 
 

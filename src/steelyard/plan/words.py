@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -47,6 +48,7 @@ def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> lis
                 *_unverified(study),
                 ("workload", _workload(study)),
                 *_generators(study),
+                *_events(study),
                 *limit_rows(study),
                 *_conditions_and_cells(study, plan, labels),
                 *_influence(study, plan),
@@ -143,6 +145,21 @@ def _generators(study: Study) -> list[tuple[str, str]]:
     if len(hosts) == 1:
         return []
     return [("generators", f"{len(hosts)} share every load: {', '.join(hosts)}")]
+
+
+def _events(study: Study) -> list[tuple[str, str]]:
+    """What is run where while the load runs, and when."""
+    return [
+        (
+            "event",
+            f"{each.name}: {format_duration(each.at_s)} after the start of the window "
+            f"`{shlex.join(each.command)}` on {each.on}, at most {format_duration(each.within_s)}; "
+            f"late is what takes more than {format_duration(each.late_s)}, and it is over after "
+            f"{format_duration(each.calm_s)} without"
+            + (f"; then `{shlex.join(each.undo)}`" if each.undo else ""),
+        )
+        for each in study.events.values()
+    ]
 
 
 def _conditions(plan: Plan, labels: Labels) -> str:

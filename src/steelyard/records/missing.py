@@ -48,6 +48,7 @@ class Reason(MissingKind):
         "battery_reads_zero",
         "zero_printed",
         "divisor_zero",
+        "no_event",
         "calibration_off",
         "calibration_timed_out",
     ]
@@ -144,6 +145,20 @@ class TooFewPrinted(MissingKind):
     of: str
 
 
+class LateBefore(MissingKind):
+    """Too much was late before an event to say what it changed: a share of the time."""
+
+    kind: Literal["late_before"] = "late_before"
+    share: float
+
+
+class NotRecovered(MissingKind):
+    """What an event disturbed was not as before when the window ended, so long after its start."""
+
+    kind: Literal["not_recovered"] = "not_recovered"
+    after_ms: float
+
+
 class OfInstance(MissingKind):
     """One of several instances lacks the value."""
 
@@ -191,6 +206,8 @@ Missing = TypeAliasType(
         | MoreThanProcessors
         | NotMeasuredWith
         | TooFewPrinted
+        | LateBefore
+        | NotRecovered
         | OfInstance
         | NoServerForWorkload
         | LimitNotKnown

@@ -42,6 +42,8 @@ class Outcome(StrEnum):
     OUTPUT_NOT_UNDERSTOOD = "output_not_understood"
     RESET_NOT_PROVED = "reset_not_proved"
     SETTING_CHANGED = "setting_changed"
+    EVENT_FAILED = "event_failed"
+    EVENT_MISSED = "event_missed"
     NEEDS_OPERATOR = "needs_operator"
     UNDO_FAILED = "undo_failed"
     INTERRUPTED = "interrupted"
@@ -221,6 +223,20 @@ class InstanceRecord(Frozen):
     responses: dict[str, Measured] = Field(default_factory=dict)
 
 
+class EventRecord(Frozen):
+    """What the study let happen within the window, on ``machine`` as the study names it.
+
+    ``began_ns`` and ``ended_ns`` are by the controller's clock, as the start of an instance's
+    window; the machine told them by its own, which may be ``uncertainty_ns`` off.
+    """
+
+    event: str
+    machine: str
+    began_ns: int
+    ended_ns: int
+    uncertainty_ns: int
+
+
 class TrialRecord(Frozen):
     """One attempt at one trial, complete or not at all.
 
@@ -249,6 +265,7 @@ class TrialRecord(Frozen):
     calibration: Calibration | None = None
     instances: tuple[InstanceRecord, ...] = ()
     start_spread_ns: int | None = None
+    events: tuple[EventRecord, ...] = ()
     facts: dict[str, dict[str, str | None]]
     files: tuple[str, ...] = ()
 

@@ -28,6 +28,8 @@ from steelyard.study.workload.checks import setting_mistakes
 from steelyard.study.workload.entry import Workload, response_of
 from steelyard.study.workload.settings import SharedSettings as WorkloadSettings
 
+EVENT_PLACES = ("system", "host", "generator")
+"""Where an event may be without an address."""
 AnyFiles = OwnFiles[Platform] | OwnFiles[Service] | OwnFiles[Workload]
 _CATALOGUE_ONLY = ("shares", "calibration", "probe", "request_times")
 
@@ -139,9 +141,11 @@ def workload_of(spec: WorkloadSpec) -> Workload:
     return WORKLOAD_FILES.of(spec.use, spec.text).spoken_with(spec.settings)
 
 
-def responses_of(entries: Iterable[Workload]) -> dict[str, Response]:
-    """Every response by name where these workloads are driven: standard ones, metrics of tools."""
-    known = dict(declared.responses())
+def responses_of(entries: Iterable[Workload], events: Iterable[str] = ()) -> dict[str, Response]:
+    """Every response by name where these workloads are driven: standard ones, of the events of a
+    study, metrics of tools.
+    """
+    known = dict(declared.responses(tuple(events)))
     for entry in entries:
         for name, metric in entry.metrics.items():
             known.setdefault(name, response_of(metric, None))
@@ -150,7 +154,12 @@ def responses_of(entries: Iterable[Workload]) -> dict[str, Response]:
 
 def responses_in(study: Study) -> dict[str, Response]:
     """Every response that a study can have."""
-    return responses_of(workload_of(spec) for spec in study.workloads.values())
+    return responses_of((workload_of(spec) for spec in study.workloads.values()), study.events)
+
+
+def machines_of_events(study: Study) -> dict[str, str]:
+    """Machines that an event names by their address, by its name."""
+    return {n: each.on for n, each in study.events.items() if each.on not in EVENT_PLACES}
 
 
 def own_texts(

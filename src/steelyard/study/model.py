@@ -214,6 +214,26 @@ class ProbeSpec(Spec):
     settings: dict[str, SettingValue] = {}
 
 
+class EventSpec(Spec):
+    """What is done on a machine while the load runs, and from when on an operation is late.
+
+    ``on`` is ``system`` (the first instance), ``host``, ``generator``, or an address. ``command``
+    starts ``at_s`` after the start of the window and takes ``within_s`` at most. The service is as
+    before when for ``calm_s`` nothing took longer than ``late_s``. ``undo`` is run after the trial.
+    ``since_s`` is from when on the service is as before the event: since another one is over.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    on: str = "system"
+    at_s: float
+    within_s: float
+    late_s: float
+    calm_s: float
+    undo: tuple[str, ...] = ()
+    since_s: float = 0.0
+
+
 class FindSpec(Spec):
     """The largest load that keeps all limits."""
 
@@ -358,6 +378,7 @@ class StudyDesign(Spec):
     sample: SampleSpec = SampleSpec()
     trials: TrialsSpec
     latency_probe: ProbeSpec | None = None
+    events: dict[str, EventSpec] = {}
     find: dict[str, FindSpec] = {}
     claims: tuple[ClaimSpec, ...] = ()
     accepted_differences: dict[str, str] = {}

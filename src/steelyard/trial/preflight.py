@@ -19,7 +19,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.site import look_around
 from steelyard.study.bind import BoundCell, OneCell, bind
 from steelyard.study.file.places import StudyPlaces
-from steelyard.study.lookup import workload_of
+from steelyard.study.lookup import machines_of_events, workload_of
 from steelyard.study.model import GeneratorSpec, Level, ServiceSpec, Study, SystemSpec, WorkloadSpec
 from steelyard.study.platform.settings import DiskSettings, NativeSettings
 from steelyard.study.resolve.entries import COMMAND
@@ -131,6 +131,7 @@ class Preflight:
         for workload in _once(_workloads(bound)):
             yield from _of_tool(spec, workload, self.study.generator.host)
         yield from _of_generators(self.study.generator)
+        yield from _of_events(self.study)
         yield from _of_settings(spec)
         if spec.platform == _NATIVE:
             yield from _of_disks(spec, self.disks_in)
@@ -199,6 +200,12 @@ def _of_generators(generator: GeneratorSpec) -> Iterator[_Question]:
         for machine in generator.hosts:
             same = ("generator", machine)
             yield _Question(machine, "generator.host", same, lambda _: ())
+
+
+def _of_events(study: Study) -> Iterator[_Question]:
+    """Whether machines that only an event needs can be reached."""
+    for name, machine in machines_of_events(study).items():
+        yield _Question(machine, f"events.{name}.on", ("generator", machine), lambda _: ())
 
 
 def _programs(entry: Workload, workload: WorkloadSpec) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ _SPARE_S = 30.0
 _MOST_PROBES = 1000
 COURSE_ROWS = 60
 """Rows that the course of a window has at least, so that a warm-up shows in short windows too."""
+EVENT_ROWS = 600
+"""The same of a window with events, in which a dip may be short: as many as the engine keeps."""
 _STREAM_SETUP_S = 5.0  # a stream agrees on its window, and may look at latency without load first
 
 
@@ -27,6 +29,7 @@ def load_job(study: StudyDesign, bound: BoundCell, server: Server, seed: int) ->
     ending = counted(settings)
     per_user = None if ending is None else ending.operations_per_user
     trials = study.trials
+    rows = EVENT_ROWS if study.events else COURSE_ROWS
     return {
         "target": operation.target,
         "mode": _mode(load, bound),
@@ -39,7 +42,7 @@ def load_job(study: StudyDesign, bound: BoundCell, server: Server, seed: int) ->
         "drain_ns": ns(trials.drain_s),
         "timeout_ns": ns(timeout_s(study, bound.workload)),
         "seed": seed,
-        "series_interval_ns": ns(min(study.sample.every_s, trials.window_s / COURSE_ROWS)),
+        "series_interval_ns": ns(min(study.sample.every_s, trials.window_s / rows)),
         "tls": _tls(settings, server),
     }
 

@@ -204,6 +204,10 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("study: my-test-day", study()),
         ("steelyard plan studies/tuned-test-day", HELD + "tests/unit/study/test_machines.py"),
     ],
+    "docs/guide/measure-an-event.md": [
+        ("study: stop-of-a-server", text_file("stop.yaml")),
+        ("steelyard plan stop.yaml", commands()),
+    ],
     "docs/guide/time-commands.md": [
         ("steelyard time 'sleep 0.02'", commands()),
         ("steelyard time 'sleep {seconds}'", commands()),

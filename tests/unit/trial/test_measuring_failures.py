@@ -79,7 +79,7 @@ def test_a_machine_that_cannot_tell_its_samples_is_named_with_its_reason() -> No
 def an_attempt(probed: bool = True) -> Attempt:
     """Of the system ``slow``, with or without a latency probe."""
     session = SimpleNamespace(ahead_s={}, started=set())
-    study = SimpleNamespace(latency_probe="probe" if probed else None)
+    study = SimpleNamespace(latency_probe="probe" if probed else None, events={})
     cell = SimpleNamespace(study=study, find=None)
     trial = SimpleNamespace(cell=SimpleNamespace(system="slow"))
     return cast("Attempt", SimpleNamespace(session=session, cell=cell, trial=trial))

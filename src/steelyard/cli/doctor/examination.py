@@ -19,6 +19,7 @@ from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import SteelyardError
 from steelyard.hosts.host import Host
 from steelyard.hosts.machines import LOCAL, open_machine
+from steelyard.study.lookup import machines_of_events
 from steelyard.study.machines import parts_of
 from steelyard.study.model import Study
 from steelyard.units import format_bytes
@@ -122,7 +123,7 @@ def _space(host: Host, folder: Path) -> Check:
 
 
 def machines_of(study: Study) -> set[str]:
-    """Those that carry a system, and those that drive the load."""
+    """Those that carry a system, those that drive the load, and those of events."""
     parts = [*parts_of(study).values()] or [study]
     hosts = {system.host_machine for part in parts for system in part.systems.values()}
-    return hosts.union(study.generator.hosts)
+    return hosts.union(study.generator.hosts, machines_of_events(study).values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from steelyard.judge.analyses.events.findings import EventFinding
 from steelyard.judge.analyses.resources.findings import ResourceFinding, ResourceName
 from steelyard.report.charts.conditions import Panels, evenly
 from steelyard.report.charts.drawing import (
@@ -24,6 +25,7 @@ FAR_LIMIT = 4.0
 """A limit so many times above all that was used is in the words and not drawn."""
 
 LABELS: dict[ResourceName, str] = {
+    "answers": "operations answered well",
     "service_cpu": "CPU of the service",
     "system_cpu": "CPU of the system's machine",
     "host_cpu": "CPU of the host",
@@ -66,7 +68,8 @@ def _drawing(
     scale = scale_for([highest], own[0].unit)
     label = LABELS[own[0].resource]
     chart = _chart(view, own, scale, highest)
-    words = "; ".join([*(_words(each, scale) for each in own), *_absent_words(view, own)])
+    said = [_words(each, scale) for each in own]
+    words = "; ".join([*said, *_absent_words(view, own), *_event_words(view, own)])
     title = f"{label}, {scale.unit}" + (f", at {where}" if where else "")
     begin, end = _extent(own)
     across = Across(WIDTH_PX, begin, end, column=1)
@@ -107,6 +110,7 @@ def _chart(view: View, own: Sequence[ResourceFinding], scale: Scale, highest: fl
                   format="~r")  # fmt: skip
     layers = [
         _window(own, x),
+        *_events(view, own, x),
         *_bands(view, own, scale, x, y),
         *_limits(drawn, scale, x, y, end),
         _absent(view, own),
@@ -123,6 +127,41 @@ def _extent(own: Sequence[ResourceFinding]) -> tuple[float, float]:
 def _window(own: Sequence[ResourceFinding], x: Spec) -> Spec:
     rows = [{"a": 0.0, "b": max(each.window_s for each in own)}]
     return marks("rect", rows, {"x": scaled("a", x), "x2": "b"}, color=BAND, opacity=1)
+
+
+def _happened(view: View, own: Sequence[ResourceFinding]) -> dict[str, tuple[float, float]]:
+    """When each event happened, over all cells of a panel."""
+    cells = [each.cell for each in own]
+    spans: dict[str, list[EventFinding]] = {}
+    for found in view.own.happened:
+        if found.cell in cells:
+            spans.setdefault(found.event, []).append(found)
+    return {
+        name: (min(each.began_s for each in of), max(each.ended_s for each in of))
+        for name, of in spans.items()
+    }
+
+
+def _event_words(view: View, own: Sequence[ResourceFinding]) -> list[str]:
+    return [
+        f"event {name} from {significant(began)} s to {significant(ended)} s"
+        for name, (began, ended) in _happened(view, own).items()
+    ]
+
+
+def _events(view: View, own: Sequence[ResourceFinding], x: Spec) -> list[Spec]:
+    rows = [
+        {"a": began, "b": ended, "said": name}
+        for name, (began, ended) in _happened(view, own).items()
+    ]
+    at = {"x": scaled("a", x)}
+    words = {**at, "y": constant(2), "text": "said"}
+    drawn = [
+        marks("rect", rows, {**at, "x2": "b"}, color=MUTED, opacity=0.25),
+        marks("rule", rows, at, color=MUTED, strokeWidth=1.2),
+        marks("text", rows, words, align="left", baseline="top", dx=3, fontSize=10, color=MUTED),
+    ]
+    return drawn if rows else []
 
 
 def _bands(

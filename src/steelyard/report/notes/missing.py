@@ -41,6 +41,7 @@ TEXTS = {
     "battery_reads_zero": "the battery tells 0 W while it discharges",
     "zero_printed": "the tool printed 0",
     "divisor_zero": "what it is divided by is 0",
+    "no_event": "the event did not happen",
     "calibration_off": "the study says `calibrate: false`",
     "calibration_timed_out": "the run did not end in its time",
     "sampler_reported": "{said}",
@@ -74,6 +75,12 @@ TEXTS = {
     ),
     "not_measured_with": "not measured with {settings}",
     "too_few_printed": "fewer than the {needed:,.0f} {of} that this needs",
+    "late_before": (
+        "late before the event, too, in {share:.0%} of the time: allow a longer `late`"
+    ),
+    "not_recovered": (
+        "not as before when the window ended, {after_ms:,.0f} ms after the start of the event"
+    ),
     "of_instance": "instance {instance}: {missing}",
     "no_server_for_workload": "the engine has no server of its own for `{workload}`",
     "limit_not_known": "at {load:g} it cannot be determined: {limit}: {missing}",

@@ -42,6 +42,8 @@ def _resource_sentences(view: View) -> Iterator[str]:
         "A line is the median over the trials of a system, its band goes from 10 % "
         "to 90 % of them; the window is shaded, a dashed line is what the machine has."
     )
+    if view.own.happened:
+        yield "A darker stretch is an event of the study, from its start to its end."
     conditions = len({view.run.labels.conditions(each.cell.conditions) for each in found})
     if conditions > MOST_CONDITIONS:
         yield f"Shown are {MOST_CONDITIONS} of {conditions} conditions, chosen evenly."

@@ -12,6 +12,8 @@ from ruamel.yaml import YAML
 from steelyard.study.declared.setting import Entry
 from steelyard.study.model import Direction, ResponseSpec
 
+EVENT = "event"
+"""What stands in the names of responses for each event of a study."""
 Join = Literal["sum", "largest", "least", "mean"]
 Shared = Literal["kernel", "disk", "network"]
 
@@ -28,7 +30,7 @@ class Response(Entry):
     unit: str
     direction: Direction
     meaning: str
-    source: Literal["load", "samples", "probe", "command", "tool"]
+    source: Literal["load", "samples", "probe", "event", "command", "tool"]
     may_be_zero: bool = False
     instances: Join = "largest"
     shared: Shared | None = None
@@ -71,17 +73,20 @@ def _replaced(name: str, words: dict[str, str]) -> str:
 
 
 @cache
-def responses() -> dict[str, Response]:
-    """Every response by its full name; ``response.{p}`` is spelt out for each statistic."""
+def responses(events: tuple[str, ...] = ()) -> dict[str, Response]:
+    """Every response by its full name; ``response.{p}`` is spelt out for each statistic, and
+    ``event.{event}.took`` for each of the events.
+    """
     data = _responses()
+    words = data.words | {EVENT: events}
     known: dict[str, Response] = {}
     for name, written in data.responses.items():
-        for spelt, entry in _by_word(name, written, data.words):
+        for spelt, entry in _by_word(name, written, words):
             if "{p}" not in spelt:
                 known[spelt] = entry
                 continue
-            for statistic, words in data.statistics.items():
-                label = f"{entry.label}, {words}"
+            for statistic, said in data.statistics.items():
+                label = f"{entry.label}, {said}"
                 known[spelt.replace("{p}", statistic)] = entry.model_copy(update={"label": label})
     return known
 

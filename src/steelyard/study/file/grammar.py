@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from steelyard.study.file.kinds import (
+    CommandWritten,
     Count,
     Duration,
     Emptiable,
@@ -95,6 +96,25 @@ class ProbePart(OpenPart):
     """Which workload the probe runs."""
     every: Duration
     """Pause between two probes."""
+
+
+class EventPart(Part):
+    """What is done on a machine at a moment of the window."""
+
+    command: CommandWritten
+    """What is run, one word per item."""
+    on: str | None = None
+    """Where: system, host, generator, or an address such as `ssh://nas`."""
+    at: Duration
+    """When it starts, from the start of the window."""
+    within: Wait
+    """How long it may take."""
+    late: Wait
+    """From which response time on an operation is late."""
+    calm: Wait | None = None
+    """How long nothing may be late where the service is as before."""
+    undo: CommandWritten | None = None
+    """What is run after the trial, to undo what the event changed."""
 
 
 class LoadPart(Part):
@@ -261,6 +281,7 @@ class VariantPart(Part):
     generator: dict[str, object] | None = None
     background: dict[str, object] | None = None
     latency_probe: dict[str, object] | None = None
+    events: dict[str, object] | None = None
     find: dict[str, object] | None = None
     responses: dict[str, object] | None = None
     sample: dict[str, object] | None = None
@@ -304,6 +325,8 @@ class StudyFile(Part):
     """A workload of single operations that measures latency while the load runs."""
     load: LoadPart | None = None
     """How hard."""
+    events: dict[Name, EventPart] | None = None
+    """What is done on a machine at a moment of the window, by name."""
     find: dict[Name, dict[str, LimitWritten]] | None = None
     """The largest load that keeps these limits."""
     generator: GeneratorPart | None = None

@@ -205,6 +205,24 @@ Levels = Annotated[
     ),
 ]
 Words = Annotated[list[Word], BeforeValidator(_listed)]
+
+
+def _command(value: object) -> object:
+    words = value if isinstance(value, list) else [value]
+    if not words or any(not isinstance(word, str | int | float) or word == "" for word in words):
+        raise mistake(f"{shown(value)} is not a command", "write its words: `[sync, --data, /srv]`")
+    if not isinstance(value, list) and len(str(value).split()) > 1:
+        raise mistake(
+            f"{shown(value)} is one word", "write one word per item: `[sync, --data, /srv]`"
+        )
+    return [str(word) for word in words]
+
+
+CommandWritten = Annotated[
+    list[str],
+    BeforeValidator(_command),
+    WithJsonSchema({"type": "array", "items": {"type": ["string", "number"]}, "minItems": 1}),
+]
 Machines = Annotated[
     list[Word],
     BeforeValidator(_listed),

@@ -50,7 +50,7 @@ def entries_of(file: StudyFile, complaints: Complaints) -> Iterator[Workload]:
 
 def responses_for(file: StudyFile, complaints: Complaints) -> dict[str, Response]:
     """Every response that this study can have, by name."""
-    return responses_of(entries_of(file, complaints))
+    return responses_of(entries_of(file, complaints), file.events or {})
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from steelyard.study.model import (
     WorkloadSpec,
 )
 from steelyard.study.resolve.claims import ClaimReader
+from steelyard.study.resolve.events import resolve_events
 from steelyard.study.resolve.latency_probe import resolve_probe
 from steelyard.study.resolve.load import clients_as_users, resolve_factors, resolve_load
 from steelyard.study.resolve.machines import resolve_machines
@@ -58,6 +59,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     profiles = resolve_profiles(file, systems, factors, screen, complaints)
     systems = {n: s.model_copy(update={"profiles": profiles}) for n, s in systems.items()}
     parts = {
+        "events": resolve_events(file, workloads.values(), trials, complaints),
         "find": resolve_find(file, complaints),
         "latency_probe": resolve_probe(file, systems, workloads, complaints),
         "sample": resolve_sample(file, trials, complaints),

@@ -67,7 +67,7 @@ def concerns(workload: WorkloadSpec, name: str, known: Mapping[str, Response]) -
         return False
     if name in entry.metrics:
         return True
-    if response.source in {"load", "probe"}:
+    if response.source in {"load", "probe", "event"}:
         return entry.is_load
     if response.source == "samples":
         return bool(entry.speaks) or not name.startswith("service.")

@@ -18,6 +18,7 @@ from steelyard.records.events import now_unix_ns
 from steelyard.records.schema import (
     AttemptFailure,
     Calibration,
+    EventRecord,
     GateRecord,
     Measured,
     Outcome,
@@ -88,6 +89,7 @@ class Attempt:
     sampled: dict[str, Sampled] = field(default_factory=dict)
     apart: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Columns of what is ours on a machine besides our process tree, by the machine's name."""
+    events: list[EventRecord] = field(default_factory=list)
     responses: dict[str, Measured] = field(default_factory=dict)
     gates: tuple[GateRecord, ...] = ()
     warnings: list[TrialWarning] = field(default_factory=list)
@@ -287,6 +289,7 @@ class Attempt:
             calibration=self.calibration,
             instances=tuple(each.record(self._co_located(each)) for each in self.instances),
             start_spread_ns=max(starts) - min(starts) if len(starts) > 1 else None,
+            events=tuple(self.events),
             facts=self.facts,
             files=(*documents, *samples),
         )

@@ -38,6 +38,8 @@ RETRY_HELPS = frozenset(
         Outcome.OUTPUT_NOT_UNDERSTOOD,
         Outcome.RESET_NOT_PROVED,
         Outcome.SETTING_CHANGED,
+        Outcome.EVENT_FAILED,
+        Outcome.EVENT_MISSED,
         Outcome.SERVICE_NOT_READY,
         Outcome.SERVICE_DIED,
         Outcome.ADDRESS_IN_USE,

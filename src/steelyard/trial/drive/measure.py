@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -21,6 +21,7 @@ from steelyard.trial.attempt.endpoints import server_for
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.drive.background import EndlessLoad, background_cell, repeated, without_end
 from steelyard.trial.drive.drivers import Drive, LoadDrive, RunDrive
+from steelyard.trial.drive.events import EventDrive, events_of, keep_events
 from steelyard.trial.drive.generators import Generator, SharedLoadDrive, width_of
 from steelyard.trial.drive.latency_probe import ProbeDrive
 from steelyard.trial.drive.sampling import Watch, start_sampling, stop_sampling
@@ -34,7 +35,7 @@ _Thing = TypeVar("_Thing")
 BARRIER_S = 0.3
 """From the first job sent to the common start: long enough for every agent to have read its own."""
 _PROBED_BARRIER_S = 2.0
-"""Where a latency probe starts with the load: a busy machine has one more agent to wake."""
+"""Where a probe or an event starts with the load: a busy machine has one more agent to wake."""
 _PROBED_AGAIN_S = 0.6
 """The same of a cell that has been started before: its agents run and their files are in memory."""
 _LONGER_S = (2.0, 8.0, 30.0)
@@ -55,18 +56,21 @@ def measure_all(attempt: Attempt) -> None:
     probes = (
         [probe_of(attempt, instance) for instance in attempt.measured] if is_probed(attempt) else []
     )
+    events = events_of(attempt)
     untold: list[AgentRefusal | EngineError] = []
     try:
         for drive in drives:
             drive.warmup()
         start_sampling(watches, attempt.session.study.sample.every_s)
-        _begin(drives, probes, _ahead_s(attempt))
+        _begin(drives, [*probes, *events], _ahead_s(attempt))
         with attempt.session.interrupt.waiting():
             _finish(attempt, drives, probes)
+            keep_events(attempt, events)
         attempt.session.started.add(_place(attempt))
     except BaseException as failure:
         _give_longer(attempt, failure)
-        for cancel in [each.cancel for each in drives] + [each.cancel for each in probes]:
+        beside = [each.cancel for each in probes] + [each.cancel for each in events]
+        for cancel in [each.cancel for each in drives] + beside:
             with suppress(AgentRefusal, EngineError):  # what went wrong first is what is reported
                 cancel()
         raise
@@ -147,7 +151,7 @@ def probe_of(attempt: Attempt, instance: Instance) -> ProbeDrive:
 def _ahead_s(attempt: Attempt) -> float:
     """From the first job sent to the common start."""
     usual_s = BARRIER_S
-    if is_probed(attempt):
+    if is_probed(attempt) or attempt.cell.study.events:
         again = _place(attempt) in attempt.session.started
         usual_s = _PROBED_AGAIN_S if again else _PROBED_BARRIER_S
     return max(usual_s, attempt.session.ahead_s.get(attempt.trial.cell.system, 0.0))
@@ -166,13 +170,13 @@ def _give_longer(attempt: Attempt, failure: BaseException) -> None:
         attempt.session.ahead_s[attempt.trial.cell.system] = longer_s
 
 
-def _begin(drives: list[Drive], probes: list[ProbeDrive], ahead_s: float) -> None:
+def _begin(drives: list[Drive], beside: Sequence[ProbeDrive | EventDrive], ahead_s: float) -> None:
     together_ns = None
     shared = any(isinstance(drive, SharedLoadDrive) for drive in drives)
-    if len(drives) + len(probes) > 1 or shared:
+    if len(drives) + len(beside) > 1 or shared:
         together_ns = time.monotonic_ns() + round(ahead_s * 1e9)
-        for probe in probes:
-            probe.begin(together_ns)
+        for each in beside:
+            each.begin(together_ns)
     for drive in drives:
         drive.begin(together_ns)
 

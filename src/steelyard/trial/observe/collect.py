@@ -9,16 +9,18 @@ from steelyard.engine.messages import LoadResult
 from steelyard.records.missing import OfInstance, Reason
 from steelyard.records.schema import Measured
 from steelyard.records.warnings import TrialWarning, WarningKind
-from steelyard.study.declared.responses import Response
+from steelyard.study.declared.responses import EVENT, Response
 from steelyard.study.ending import counted
 from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.gates import generator_figures
 from steelyard.trial.attempt.instance import Instance
+from steelyard.trial.observe.dips import Happened, course_of, figures_of
 from steelyard.trial.observe.disturbances import incident_warnings, incidents_of, sample_warnings
 from steelyard.trial.observe.outputs import measured_by_tool
 from steelyard.trial.observe.responses import Seen
 from steelyard.trial.observe.window import Sampled, WindowSamples
 
+_NS_PER_S = 1e9
 _ENDED_ON_REQUEST = WarningKind.CANCELLED
 _JOINED: dict[str, Callable[[Sequence[float]], float]] = {
     "sum": sum,
@@ -43,7 +45,7 @@ def seen_of(attempt: Attempt, instance: Instance) -> Seen:
         window=window(attempt.sampled[instance.name]),
         host=None if host is None else window(host),
         generator=None if generator is None else window(generator),
-        own=_own(instance),
+        own=_own(instance) | _of_events(attempt, instance),
         probe=_seen_by_probe(instance),
         probe_missing=instance.probe_missing,
         column=instance.column,
@@ -110,8 +112,29 @@ def probe_warnings(probe: LoadResult, *, open_ended: bool) -> list[TrialWarning]
     ]
 
 
-def _own(instance: Instance) -> Mapping[str, Measured]:
-    return {} if instance.tool is None else measured_by_tool(instance.tool, instance)
+def _own(instance: Instance) -> dict[str, Measured]:
+    return {} if instance.tool is None else dict(measured_by_tool(instance.tool, instance))
+
+
+def _of_events(attempt: Attempt, instance: Instance) -> dict[str, Measured]:
+    """What each event did to one instance, by the names of responses."""
+    if instance.load is None or instance.window_ns is None:
+        return {}
+    course, start_ns = course_of(instance.load.document), instance.window_ns[0]
+    found: dict[str, Measured] = {}
+    for event in attempt.events:
+        spec = attempt.cell.study.events[event.event]
+        happened = Happened(
+            event.began_ns - start_ns,
+            event.ended_ns - start_ns,
+            spec.since_s * _NS_PER_S,
+            spec.late_s * _NS_PER_S,
+            spec.calm_s * _NS_PER_S,
+        )
+        took = Measured(value=float(event.ended_ns - event.began_ns), unit="ns")
+        figures = {"took": took, **figures_of(course, happened)}
+        found |= {f"{EVENT}.{event.event}.{figure}": one for figure, one in figures.items()}
+    return found
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from steelyard.records.missing import (
     Reason,
 )
 from steelyard.records.schema import Measured
+from steelyard.study.declared.responses import EVENT
 from steelyard.study.workload_study import WorkloadStudy
 from steelyard.systems.platform import VCPU
 from steelyard.trial.observe.devices import (
@@ -119,6 +120,8 @@ def measure_responses(wanted: Mapping[str, str], seen: Seen) -> dict[str, Measur
 def _measured(name: str, unit: str, seen: Seen) -> Measured:
     if name.startswith(f"{PROBE}."):
         return _of_probe(name, seen)
+    if name.startswith(f"{EVENT}."):
+        return Measured(value=None, unit=unit, missing=Reason(kind="no_event"))
     beyond = None if seen.driven is None else undefined(name, seen.driven)
     if beyond is not None:
         return Measured(value=None, unit=unit, missing=beyond, infinite=True)

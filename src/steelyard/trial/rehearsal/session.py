@@ -38,6 +38,7 @@ from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.outcomes import TrialFailed
 from steelyard.trial.attempt.reference_kernel import measure_noise_at_rest
 from steelyard.trial.drive.drivers import LoadDrive
+from steelyard.trial.drive.events import events_of
 from steelyard.trial.drive.measure import drive_of, is_probed, probe_of
 from steelyard.trial.preflight import Preflight
 from steelyard.trial.rehearsal.agent import NotKnown, RehearsedAgent
@@ -229,6 +230,8 @@ def _start_service(attempt: Attempt) -> None:
 def _measure(attempt: Attempt) -> None:
     """What is sent is noted, what would come of it is not waited for."""
     drives = [drive_of(attempt, each) for each in (*attempt.working, *attempt.co_located)]
+    for event in events_of(attempt):
+        event.begin(0)
     if is_probed(attempt):
         for instance in attempt.measured:
             probe_of(attempt, instance).begin(time.monotonic_ns())

@@ -25,6 +25,7 @@ from steelyard.records.archive import Run
 from steelyard.records.events import MachineLeased
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Calibration
+from steelyard.study.lookup import machines_of_events
 from steelyard.study.model import Study
 from steelyard.study.platform.settings import SshSettings
 from steelyard.trial.attempt.instance import Instance
@@ -138,7 +139,8 @@ class SessionContext:
             HostError: another session measures on one.
             KeyboardInterrupt: the user asks to stop.
         """
-        for name in dict.fromkeys([*self._systems_at(), *self.study.generator.hosts]):
+        others = (*self.study.generator.hosts, *machines_of_events(self.study).values())
+        for name in dict.fromkeys([*self._systems_at(), *others]):
             with self.interrupt.waiting():
                 try:
                     self.leases.hold(self.machines.at(name), waits)

@@ -7,6 +7,7 @@ from typing import Literal
 from steelyard.plan.model import Cell, Frozen
 
 ResourceName = Literal[
+    "answers",
     "service_cpu",
     "system_cpu",
     "host_cpu",
@@ -28,6 +29,7 @@ class ResourceFinding(Frozen):
     the trials reach are left out. The window ends at ``window_s`` (its median). ``limit`` is what
     the machine has of it, ``None`` where that is not known or there is no such limit. ``refused``
     counts readings more than a tenth above the limit, which cannot be: they are in no figure.
+    ``answers`` are those of the load, in studies with events.
     """
 
     cell: Cell

@@ -23,12 +23,16 @@ from steelyard.study.workload_study import WorkloadStudy
 def steady_findings(
     study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord], courses: Mapping[str, Course]
 ) -> Iterator[SteadyFinding]:
-    """One for each cell whose good trials have courses; ``courses`` are by attempt key."""
+    """One for each cell whose good trials have courses; ``courses`` are by attempt key.
+
+    Where the study has events, of the time before the first.
+    """
+    first_s = min((event.at_s for event in study.events.values()), default=math.inf)
     for conditions in plan.conditions:
         for system in plan.systems:
             cell = Cell(system=system, conditions=conditions)
             own = [
-                courses[key]
+                _until(courses[key], first_s)
                 for record in records
                 if record.outcome is Outcome.OK
                 and record.cell.system == system
@@ -37,6 +41,12 @@ def steady_findings(
             ]
             if own:
                 yield _finding(cell, own, study.trials.margin_log)
+
+
+def _until(course: Course, end_s: float) -> Course:
+    """The intervals that end by then."""
+    whole = math.floor(min(end_s / course.interval_s, len(course.per_s)))
+    return Course(course.interval_s, course.per_s[:whole])
 
 
 def _finding(cell: Cell, courses: Sequence[Course], margin_log: float) -> SteadyFinding:

@@ -1,0 +1,1 @@
+"""When the events of a study happened, and the rate of answers around them."""
