@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from steelyard.cli.doctor import examination
 from steelyard.cli.main import app
 from steelyard.errors import StudyError
+from steelyard.hosts.failures import SystemFailure
 from steelyard.plan.make import make_plan, planned
 from steelyard.study.machines import on_machine, parts_of
 from steelyard.study.model import Study
@@ -115,3 +117,15 @@ def test_the_shipped_test_day_can_be_planned_on_its_machines(name: str) -> None:
     plans = planned(whole, make_plan(whole, 1))
     assert list(plans) == ["lab1", "lab2", "lab3"]
     assert all(part.plan.visits for part in plans.values())
+
+
+def test_doctor_names_a_machine_that_cannot_be_reached(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def away(name: str) -> None:
+        raise SystemFailure("unreachable", f"{name}: its name has no address")
+
+    monkeypatch.setattr(examination, "open_machine", away)
+    (check,) = examination._checks_of("ssh://two")
+    assert (check.grade, check.machine) == ("bad", "ssh://two")
+    assert "no address" in check.seen

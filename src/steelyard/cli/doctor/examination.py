@@ -17,6 +17,7 @@ from steelyard.cli.doctor.rules import Check, limit_checks
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import SteelyardError
+from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.machines import LOCAL, open_machine
 from steelyard.study.lookup import machines_of_events
@@ -81,8 +82,8 @@ def _checks_of(name: str) -> Iterator[Check]:
     """Of another machine; one that cannot be reached is the finding."""
     try:
         host = open_machine(name)
-    except SteelyardError as error:
-        yield Check("machine", "bad", error.message, error.hint, machine=name)
+    except (SteelyardError, SystemFailure) as error:
+        yield Check("machine", "bad", error.message, error.hint or "", machine=name)
         return
     try:
         for check in machine_checks(facts_now(host)):
