@@ -133,7 +133,7 @@ def test_mariadb_forces_commits_to_the_disk_as_asked(
     ("sync", "kept"),
     [("none", "no"), pytest.param("always", "yes always", marks=pytest.mark.extended)],
 )
-def test_redis_logs_as_asked_and_lets_nobody_change_it(
+def test_redis_logs_as_asked_and_refuses_changes_of_its_settings(
     host: Host, folder: Path, sync: str, kept: str
 ) -> None:
     client = require_program("redis-cli", "redis-tools")
