@@ -22,7 +22,7 @@ MOST_COMPLAINTS = 50
 
 
 class Telling:
-    """What a person who watches is told besides data and errors; with ``--quiet`` nothing."""
+    """Progress and notices: all beside data and errors. Off with ``--quiet``."""
 
     quiet = False
 
