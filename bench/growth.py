@@ -111,7 +111,6 @@ def _child(folder: Path) -> None:
     from steelyard.trial.attempt.attempt import AttemptResult  # noqa: PLC0415
     from steelyard.trial.session_state.context import SessionContext  # noqa: PLC0415
     from steelyard.trial.session_state.interrupt import Interrupt  # noqa: PLC0415
-    from steelyard.trial.session_state.progress import Progress  # noqa: PLC0415
 
     path = folder / "study.yaml"
     real = open_run(folder / "growth").records()
@@ -154,8 +153,8 @@ def _child(folder: Path) -> None:
     with Ledger(run.ledger_path, watcher.recorded) as ledger:
         session = Session(study, plan, run, ledger, Interrupt())
         watcher.starts(plan, 0)
-        progress = Progress(study.trials.retry)
-        sessions._Session(session, progress, watcher, None).go()  # noqa: SLF001
+        for _ in sessions.Session(session, watcher)._through_the_plan():  # noqa: SLF001
+            pass
 
 
 def _used() -> dict[str, float]:

@@ -15,7 +15,7 @@ from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import BudgetSpec, ClaimSpec, Study
-from steelyard.trial.session import _Session
+from steelyard.trial.session import Session
 from steelyard.trial.session_state.progress import Progress
 
 ONE, FOUR = {"load.users": 1}, {"load.users": 4}
@@ -96,14 +96,13 @@ def test_a_session_leaves_answered_conditions_out_of_a_visit() -> None:
     study, plan = studied()
     everything = {"smtp": frozenset(plan.systems)}
     progress = Progress(study.trials.retry, [])
-    session = _Session(
+    session = Session(
         cast(Any, SimpleNamespace(study=study, plan=plan)),
-        progress,
         cast(Any, None),
-        None,
         _measured={visit.block: everything for visit in plan.visits},
         answered=(ONE,),
     )
+    session.progress = progress
     visit = plan.visits[0]
     assert not session._needless(visit)
     left = [trial.cell.conditions for trial in visit.trials if progress.finished(trial)]

@@ -294,6 +294,8 @@ class VariantPart(Part):
     trials: dict[str, object] | None = None
     baseline: Word | None = None
     machines: Words | None = None
+    claims: list[ClaimPart] | None = None
+    accepted_differences: dict[str, str] | None = None
 
 
 class StudyFile(Part):

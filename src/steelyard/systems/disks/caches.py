@@ -7,6 +7,8 @@ from steelyard.hosts.kernel_values import shown
 from steelyard.study.declared.machine import filesystems
 from steelyard.systems.disks.prepare import Prepared
 
+_NOT_KNOWN = "write cache not known"
+
 
 def drop_caches(inside: Host, host_machine: Host) -> list[str]:
     """Writes what waits, then drops pages, entries and inodes: once for each kernel.
@@ -29,7 +31,7 @@ def caching_places(host: Host, prepared: Prepared) -> tuple[str, ...]:
     keeps = "not known" if known is None else known.keeps
     places = ["page cache of the system", f"{prepared.plan.filesystem}: {keeps}"]
     if not prepared.members:
-        places.append(f"{prepared.device}: write cache not known")
+        places.append(f"{prepared.device}: {_NOT_KNOWN}")
     for disk in prepared.members:
         places.append(f"{disk.device}: {_write_cache(host, disk.device)}")
         places += [place for place in disk.caches if place not in places]
@@ -39,5 +41,5 @@ def caching_places(host: Host, prepared: Prepared) -> tuple[str, ...]:
 def _write_cache(host: Host, device: str) -> str:
     path = f"/sys/block/{device.removeprefix('/dev/')}/queue/write_cache"
     if not host.path_facts(path).exists:
-        return "write cache not known"
+        return _NOT_KNOWN
     return f"{shown(host.read_file(path))} cache"
