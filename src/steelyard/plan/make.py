@@ -63,7 +63,7 @@ def planned(study: Study, whole: Plan) -> dict[str, Planned]:
     """
     parts = parts_of(study)
     given_s = whole.budget_time_s
-    own_s = None if given_s is None else given_s / len(parts)
+    own_s = None if given_s is None or not parts else given_s / len(parts)
     return {
         name: Planned(part, _within(make_plan(part, seed_of_machine(whole.seed, name)), own_s))
         for name, part in parts.items()

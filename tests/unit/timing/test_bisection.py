@@ -171,10 +171,12 @@ def test_the_commit_of_a_repository_that_changed_a_number_is_found_by_building_e
     repository(tmp_path, (10, 12, 10, 30))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "size").write_text("not committed")
+    (tmp_path / "calls").write_text("0")
+    call = f"calls=$(cat {tmp_path}/calls); echo $(( calls + 1 )) > {tmp_path}/calls"
     code, out, _ = asked(
         "--git", "HEAD~3..HEAD", "--json", "--seed", "1", "--number", r"(\d+)",
         "--setup", "test $(cat {folder}/size) != 12 && cp {folder}/size {folder}/built",
-        "echo $(( $(cat {folder}/built) / 10 * 1000 + $$ % 7 ))",
+        f"{call}; echo $(( $(cat {{folder}}/built) / 10 * 1000 + calls % 7 ))",
     )  # fmt: skip
     found = json.loads(out)
     changed = subprocess.run(
