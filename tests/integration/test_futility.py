@@ -92,7 +92,7 @@ command: [python3, -m, http.server, "{port}", --bind, "{address}"]
 listeners: {http: port}
 ready: command
 ready_command: [python3, -c, "import os, sys, time; \
-  os.path.exists(sys.argv[1]) and time.sleep(0.3) or time.sleep(60)", "{study}/repaired"]
+  time.sleep(0.3 if os.path.exists(sys.argv[1]) else 60)", "FILE"]
 """
 
 REPAIRED_STUDY = """\
@@ -110,7 +110,9 @@ trials: {margin: 5 %, window: 100 ms, retry: 9, budget: {trials: 6 per cell}}
 @pytest.mark.extended
 def test_a_stopped_system_is_measured_again_when_the_user_asks(steelyard: Steelyard) -> None:
     (steelyard.folder / "services").mkdir()
-    (steelyard.folder / "services" / "repaired.yaml").write_text(REPAIRED, encoding="utf-8")
+    (steelyard.folder / "services" / "repaired.yaml").write_text(
+        REPAIRED.replace("FILE", str(steelyard.folder / "repaired")), encoding="utf-8"
+    )
     (steelyard.folder / "study.yaml").write_text(REPAIRED_STUDY, encoding="utf-8")
     done = steelyard.run("run", ".")
     assert done.returncode == 1, done.stderr

@@ -176,7 +176,7 @@ def test_the_commit_of_a_repository_that_changed_a_number_is_found_by_building_e
     code, out, _ = asked(
         "--git", "HEAD~3..HEAD", "--json", "--seed", "1", "--number", r"(\d+)",
         "--setup", "test $(cat {folder}/size) != 12 && cp {folder}/size {folder}/built",
-        f"{call}; echo $(( $(cat {{folder}}/built) / 10 * 1000 + calls % 7 ))",
+        f"{call}; echo $(( $(cat {{folder}}/built) / 10 * 1000 + calls * 13 % 29 ))",
     )  # fmt: skip
     found = json.loads(out)
     changed = subprocess.run(
