@@ -26,7 +26,7 @@ from tests.integration.pages.blocks import ROOT, Block
 
 NEEDS_ROOT = "needs root: it installs packages"
 BUILDS = "builds everything: CI does, and `make fresh` on a plain machine"
-NEEDS_A_TARGET = "downloads a compiler and a target of Rust"
+BUILDS_ENGINES = "fetches a compiler of 450 MB; it checks what it makes"
 ANOTHER_MACHINE = "needs another machine"
 NO_COMMAND = "is no command and no file: it shows a form"
 HELD = "is held by "
@@ -191,7 +191,8 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
     ],
     "docs/guide/install.md": [
         ("make wheel", HELD + "tests/integration/test_wheel.py"),
-        ("pip install cargo-zigbuild", NEEDS_A_TARGET),
+        ("make wheels", BUILDS_ENGINES),
+        ("apt install qemu-system-arm", NEEDS_ROOT),
         ("podman build", NEEDS_ROOT),
     ],
     "docs/guide/images.md": [
