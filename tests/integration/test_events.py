@@ -66,6 +66,7 @@ def test_a_stop_of_the_service_is_a_dip_at_least_as_long(steelyard: Steelyard) -
     assert "answers" in {each.resource for each in found.resources}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("command", "within"),
     [("[sh, -c, 'exit 3']", "1 s"), ("[sleep, 9]", "500 ms"), ("[nowhere]", "1 s")],
