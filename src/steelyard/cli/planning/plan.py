@@ -40,6 +40,16 @@ NoiseOption = Annotated[
 ]
 
 
+CommitOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--commit",
+        help="Write a commitment to study, plan and seed to this file, for `run --commitment`; "
+        "print its digest, to be posted before the run.",
+    ),
+]
+
+
 def plan(  # noqa: PLR0917 - typer reads options from the parameters
     study: StudyArgument,
     variant: VariantOption = None,
@@ -54,14 +64,7 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
             help="Measure two short trials of each system, undo them, and forecast from them.",
         ),
     ] = False,
-    commit: Annotated[
-        Path | None,
-        typer.Option(
-            "--commit",
-            help="Write a commitment to study, plan and seed to this file, for `run --commitment`; "
-            "print its digest, to be posted before the run.",
-        ),
-    ] = None,
+    commit: CommitOption = None,
     changes: Annotated[
         bool,
         typer.Option(
