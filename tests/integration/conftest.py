@@ -16,6 +16,7 @@ import pytest
 
 from steelyard.hosts import lease
 from steelyard.records.archive import Run
+from steelyard.records.schema import Outcome, TrialRecord
 
 STUDY = """\
 study: tiny
@@ -109,19 +110,20 @@ def first_in_every_run(cases: Iterable[object]) -> list[object]:
 MOST_INVALID = 2
 
 
-def assert_each_ended_well(attempts: Iterable[tuple[int, str]]) -> None:
-    """Every trial (attempts as its number and their outcomes) has a good attempt.
+def assert_each_ended_well(records: Iterable[TrialRecord]) -> None:
+    """Every trial has a good attempt.
 
     A busy machine may stand still for the whole of a short window. No operation ends in it then,
     which is invalid and is tried again; this may happen a few times, and nothing else may.
     """
-    told = list(attempts)
-    good = {trial for trial, outcome in told if outcome == "ok"}
+    attempts = list(records)
+    told = [(each.trial, each.outcome.value, each.failure) for each in attempts]
+    good = {each.trial for each in attempts if each.outcome is Outcome.OK}
     assert good, told
-    assert good == {trial for trial, _ in told}, told
-    others = [outcome for _, outcome in told if outcome != "ok"]
+    assert good == {each.trial for each in attempts}, told
+    others = [each.outcome for each in attempts if each.outcome is not Outcome.OK]
     assert len(others) <= MOST_INVALID, told
-    assert set(others) <= {"invalid"}, told
+    assert set(others) <= {Outcome.INVALID}, told
 
 
 SEEDS = ("5", "6", "7")

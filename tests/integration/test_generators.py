@@ -64,7 +64,7 @@ def test_two_agents_drive_one_load_together(
     assert done.returncode == 0, done.stderr
     run = run_of(steelyard)
     records = run.records()
-    assert_each_ended_well((record.trial, record.outcome) for record in records)
+    assert_each_ended_well(records)
     for record in (record for record in records if record.outcome is Outcome.OK):
         whole, each = documents(run, record)
         assert_one_load(whole, each)

@@ -47,7 +47,7 @@ def test_each_system_is_prepared_once_and_measured_again_and_again(steelyard: St
     done = steelyard.run("run", ".", "--seed", "1")
     assert done.returncode == 0, done.stderr
     records = run_of(steelyard).records()
-    assert_each_ended_well((record.trial, record.outcome) for record in records)
+    assert_each_ended_well(records)
     assert_prepared_once_and_after_failures(records)
     for record in records:
         if record.outcome is not Outcome.OK:

@@ -18,7 +18,7 @@ from tests.integration.conftest import (
 
 def test_a_study_runs_to_its_report_and_leaves_only_results(finished: Finished) -> None:
     run = open_run(finished.folder / "results" / "tiny")
-    assert_each_ended_well((record.trial, record.outcome) for record in run.records())
+    assert_each_ended_well(run.records())
     assert {path.name for path in finished.folder.iterdir()} == {"study.yaml", "results"}
     assert not (run.path / "scratch").exists()
     assert "report: " in finished.done.stdout.splitlines()[-1]

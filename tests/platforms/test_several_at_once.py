@@ -12,6 +12,8 @@ from typing import Any
 from tests.integration.conftest import LONGEST_S, Steelyard, assert_each_ended_well
 from tests.platforms.needs import need
 
+from steelyard.records.schema import TrialRecord
+
 STUDY = """\
 study: neighbours
 question: What do two containers serve that one does not?
@@ -131,7 +133,7 @@ def first_visit(folder: Path, study: str) -> list[dict[str, Any]]:
     read = [json.loads(path.read_text()) for path in found]
     cut = {record["trial"] for record in read if record["outcome"] == "interrupted"}
     ended = [record for record in read if record["trial"] not in cut]
-    assert_each_ended_well((record["trial"], record["outcome"]) for record in ended)
+    assert_each_ended_well(map(TrialRecord.model_validate, ended))
     return [record for record in ended if record["outcome"] == "ok"]
 
 

@@ -25,7 +25,8 @@ from steelyard.errors import EngineError
 __all__ = ["ANSWER_TIMEOUT_S", "Agent", "AgentRefusal"]
 
 ANSWER_TIMEOUT_S = 30.0
-GREETING_TIMEOUT_S = 10.0
+GREETING_TIMEOUT_S = 60.0
+"""A busy machine is slow to make a container or to exchange keys; one that ends is seen at once."""
 _STDERR_KEPT_BYTES = 4096
 LONGEST_LINE_BYTES = 64 * 2**20
 """A load result with all its intervals has some MiB; no agent of ours sends so much at once."""

@@ -36,8 +36,6 @@ OPTIONS = (
 )
 NOT_YET = frozenset({"unreachable", "timed_out", "tool_failed", "no_rights"})
 """What a machine that is starting may answer; ``no_rights`` while only root may log in."""
-GREETING_TIMEOUT_S = 60.0
-"""A slow machine takes long for its part of the keys; ``ssh`` itself notices one that is silent."""
 _ADD_KEY = "connect by hand once and compare the fingerprint, or add the key to known_hosts"
 _WORDS: tuple[tuple[str, FailureKind, str, str], ...] = (
     (
@@ -91,8 +89,7 @@ def open_through(
 
     engine = carry_engine(alone, name, explain)
     try:
-        words = master([engine, "agent"])
-        agent = Agent(words, patience, greeting_timeout_s=GREETING_TIMEOUT_S)
+        agent = Agent(master([engine, "agent"]), patience)
     except EngineError as error:
         if error.slug != "agent-is-lost":
             raise

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from steelyard.records.schema import TrialRecord
 from tests.integration.conftest import Steelyard, assert_each_ended_well
 from tests.integration.servers.private_server import open_folder, require_program, require_root
 from tests.integration.services.started import assert_nobody_holds
@@ -52,7 +53,7 @@ def run(lab: Steelyard, text: str, name: str = "pair") -> list[dict[str, Any]]:
     (lab.folder / "study.yaml").write_text(text, encoding="utf-8")
     done = lab.run("run", ".")
     kept = records(lab, name)
-    assert_each_ended_well((each["trial"], each["outcome"]) for each in kept)
+    assert_each_ended_well(map(TrialRecord.model_validate, kept))
     assert done.returncode == 0, done.stderr
     return [each for each in kept if each["outcome"] == "ok"]
 
