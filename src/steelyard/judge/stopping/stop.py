@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from steelyard.judge.findings import StopFinding
 from steelyard.judge.kinds.caveats import SystemFutility, WorkloadDecided, WorkloadFutility
-from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
+from steelyard.plan.model import Cell, Plan, PlannedVisit
 from steelyard.records.events import (
     Event,
     SystemStopped,
@@ -15,7 +15,6 @@ from steelyard.records.events import (
 )
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.sessions import last_reason, spent_ns, standing_stops
-from steelyard.study.model import WORKLOAD
 
 
 def workload_caveats(
@@ -61,30 +60,41 @@ def workload_futility(event: WorkloadStopped) -> WorkloadFutility:
 
 def find_stop(plan: Plan, records: Sequence[TrialRecord], events: Sequence[Event]) -> StopFinding:
     """How far the run came. A sitting without an end (killed, or going on) is ``running``."""
-    good = {record.trial for record in records if record.outcome is Outcome.OK}
-    left = [event for event in events if isinstance(event, WorkloadsEliminated)]
-    lost = _workloads_stopped(events)
-    wanted = ([t.trial for t in _wanted(visit, left, lost)] for visit in plan.every_visit)
+    reason = last_reason(events) or "running"
     return StopFinding(
-        reason=last_reason(events) or "running",
-        visits_done=sum(bool(trials) and good.issuperset(trials) for trials in wanted),
+        reason=reason,
+        visits_done=_whole_visits(plan, records, cut=reason in ("interrupted", "running")),
         visits_planned=len(plan.every_visit),
-        trials_done=len(good),
+        trials_done=len(_good(records)),
         attempts_failed=sum(record.outcome is not Outcome.OK for record in records),
         spent_s=spent_ns(events) / 1e9,
         extended_from=plan.budget_visits,
     )
 
 
-def _wanted(
-    visit: PlannedVisit, left: Sequence[WorkloadsEliminated], lost: Sequence[WorkloadStopped]
-) -> Iterator[PlannedTrial]:
-    """The trials of a visit without those of workloads that had left by then."""
-    gone = {(e.workload, each) for e in lost if e.visit < visit.visit for each in e.stopped_on}
-    known = [event.remaining for event in left if event.block <= visit.block]
-    for trial in visit.trials:
-        name = str(trial.cell.conditions.get(WORKLOAD))
-        if (name, trial.cell.system) in gone:
-            continue
-        if not known or trial.cell.system in known[-1].get(name, [trial.cell.system]):
-            yield trial
+def _good(records: Iterable[TrialRecord]) -> set[int]:
+    return {record.trial for record in records if record.outcome is Outcome.OK}
+
+
+def _whole_visits(plan: Plan, records: Sequence[TrialRecord], *, cut: bool) -> int:
+    """Visits of which every trial that was wanted is good.
+
+    What a visit was begun without had been left out by then: its condition was answered, or its
+    workload had ended. Only where the run was ``cut`` may the last one lack what was wanted.
+    """
+    good, tried = _good(records), {record.trial for record in records}
+    begun = [visit for visit in plan.every_visit if tried.intersection(_trials(visit))]
+    wanted = {visit.visit: tried.intersection(_trials(visit)) for visit in begun}
+    if begun and cut:
+        *before, last = begun
+        earlier = next((v for v in reversed(before) if v.system == last.system), None)
+        wanted[last.visit] = _trials(last, without=_left_out(earlier, tried))
+    return sum(good.issuperset(trials) for trials in wanted.values())
+
+
+def _left_out(visit: PlannedVisit | None, tried: set[int]) -> list[Cell]:
+    return [] if visit is None else [t.cell for t in visit.trials if t.trial not in tried]
+
+
+def _trials(visit: PlannedVisit, without: Sequence[Cell] = ()) -> set[int]:
+    return {trial.trial for trial in visit.trials if trial.cell not in without}
