@@ -14,7 +14,8 @@ import typer
 
 RESULTS = Path("results")
 FORMAT_NAMES = (
-    "html", "md", "tex", "pdf", "csv", "junit", "openmetrics", "bmf", "benchfmt", "action", "json",
+    "html", "md", "tex", "pdf", "csv", "junit", "tmt", "bugs", "openmetrics", "bmf", "benchfmt",
+    "action", "json",
 )  # fmt: skip
 """Those of ``report/formats/registry.py``, which is slow to load."""
 

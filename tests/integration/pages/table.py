@@ -186,6 +186,7 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("systems:", study(GATED)),
         ("name: Performance", HELD + "tests/integration/test_pipelines.py"),
         ("include:", HELD + "tests/integration/test_pipelines.py"),
+        ("discover:", HELD + "tests/integration/test_tmt.py"),
         ("jobs:", job(repository, "report/report.md", "report/junit.xml", "summary")),
         ("performance:", job(repository, "report/junit.xml")),
     ],
@@ -318,8 +319,8 @@ README_COMMANDS: dict[str, str | None] = {
     "steelyard resume RUN": f"steelyard resume {RUNS} --format json",
     "steelyard restore RUN": f"steelyard restore {RUNS}",
     "steelyard report RUN --format html,md,tex,pdf,csv,junit,json": (
-        f"steelyard report {RUNS} --format html,md,tex,csv,junit,openmetrics,bmf,benchfmt,action,"
-        "json"
+        f"steelyard report {RUNS} --format html,md,tex,csv,junit,tmt,bugs,openmetrics,bmf,"
+        "benchfmt,action,json"
     ),  # pdf needs pdflatex: tests/unit/report/test_article.py
     "steelyard comment RUN": f"steelyard comment {RUNS} --dry-run",
     "steelyard compare RUN RUN": f"steelyard compare {RUNS} {RUNS}",

@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 import pytest
 from markdown_it import MarkdownIt
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from ruamel.yaml import YAML
 from tests.golden.report_findings import THROUGHPUT, cell_findings, changed, findings, verdict
 
 from steelyard.judge.findings import AttemptFinding, RunFindings
@@ -81,7 +82,7 @@ def read(page: str) -> _Read:
 def test_every_form_is_tried(written: dict[str, str]) -> None:
     assert {*written, "pdf"} == set(FORMATS)
     tried = {"html", "md", "tex", "csv", "junit", "openmetrics", "json"}
-    tried |= {"bmf", "benchfmt", "action"}
+    tried |= {"bmf", "benchfmt", "action", "tmt", "bugs"}
     assert set(written) == tried, "a new form needs its test below"
 
 
@@ -92,10 +93,10 @@ def test_the_forms_of_other_tools_stay_whole(written: dict[str, str]) -> None:
         assert re.fullmatch(r"(study|run): .*|Benchmark\S+ 1 \S+ \S+|", line)
 
 
-@pytest.mark.parametrize("form", ["html", "md"])
+@pytest.mark.parametrize("form", ["html", "md", "bugs"])
 def test_a_page_shows_a_script_and_runs_none(written: dict[str, str], form: str) -> None:
     page = written[form]
-    if form == "md":
+    if form in {"md", "bugs"}:
         page = MarkdownIt("commonmark", {"html": True}).enable("table").render(page)
     found = read(page)
     assert SCRIPT in found.text
@@ -140,6 +141,14 @@ def test_a_server_of_pipelines_reads_the_names(written: dict[str, str]) -> None:
     assert any(SCRIPT in (case.get("name") or "") for case in suite)
     said = [case.findtext("system-out") or "" for case in suite]
     assert any(f"{SCRIPT} ? failed" in text for text in said), "XML has no control characters"
+
+
+def test_tmt_reads_the_names_and_obeys_none(written: dict[str, str]) -> None:
+    found = YAML(typ="safe", pure=True).load(io.StringIO(written["tmt"]))
+    said = [text for each in found for text in each["note"]]
+    assert any(SCRIPT in text for text in said)
+    assert any("\\x1b failed" in text for text in said)
+    assert all(re.fullmatch(r"/[\w.%+=-]+", each["name"]) for each in found)
 
 
 def test_labels_hold_the_names(written: dict[str, str]) -> None:

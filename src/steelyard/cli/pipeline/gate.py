@@ -16,6 +16,7 @@ from steelyard.cli.options import (
     EventsOption,
     FailIf,
     FailIfOption,
+    FormatOption,
     ResultsOption,
     SeedOption,
     StudyArgument,
@@ -50,8 +51,9 @@ def gate(  # noqa: PLR0917 - typer reads options from the parameters
     fail_if: FailIfOption = None,
     results: ResultsOption = RESULTS,
     to: Annotated[
-        Path, typer.Option("--to", help="Folder for the report: HTML, Markdown, JUnit, JSON.")
+        Path, typer.Option("--to", help="Folder for the report; findings.json is always there.")
     ] = REPORT,
+    formats: FormatOption = _FORMATS,
     comments: Annotated[
         bool,
         typer.Option("--comment", help="Comment on the pull request (see `steelyard comment`)."),
@@ -72,7 +74,7 @@ def gate(  # noqa: PLR0917 - typer reads options from the parameters
         for folder in ([root / base_folder] if base else []) + [root]:
             bases.build(build, folder)
     words = fail_if or [FailIf.SLOWER, FailIf.CONTRADICTED]
-    wanted = measure.Wanted.of(_FORMATS, json=as_json, fail_if=words, wait=True, take_over=False)
+    wanted = measure.Wanted.of(formats, json=as_json, fail_if=words, wait=True, take_over=False)
     before = _runs(results)
     code = measure.begun(study, variant, seed, results, wanted, budget=budget)
     for run in sorted(_runs(results) - before):
@@ -94,9 +96,10 @@ def _publish(report: Path, to: Path, *, comments: bool) -> None:
         return  # interrupted
     shutil.copytree(report, to, dirs_exist_ok=True)
     tell(f"report: {shown(to)}")
-    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+    summary, text = os.environ.get("GITHUB_STEP_SUMMARY"), report / "report.md"
+    if summary and text.exists():
         with Path(summary).open("a", encoding="utf-8") as file:
-            file.write((report / "report.md").read_text(encoding="utf-8"))
+            file.write(text.read_text(encoding="utf-8"))
     if comments:
         try:
             comment(findings)

@@ -55,13 +55,13 @@ def escaped(text: str) -> str:
 def _parts(run: RunFindings) -> Iterator[str]:
     variant = f" (variant {run.variant})" if run.variant else ""
     yield f"# {escaped(run.question + variant)}"
-    yield _bullets(glance(run))
+    yield bullets(glance(run))
     for view in views(run):
         yield from _answers(view)
     yield from _list("Machines", lines(run, machine_lines))
     yield from _list("Claims", lines(run, claim_lines))
     for table in tables(run, claims_table):
-        yield _grid(table)
+        yield grid(table)
     yield from _list("Failures", lines(run, failed_lines))
     yield from _list("Before relying on this", lines(run, warning_lines))
     yield from _list("How sure", sure(run))
@@ -75,13 +75,13 @@ def _parts(run: RunFindings) -> Iterator[str]:
     yield from _list("What was not tested", caveat_lines(run))
     yield from _list("Diagnostics", check_lines(run))
     yield "## How it was done"
-    yield _bullets(f"{term}: {text}" for term, text in done_rows(run))
+    yield bullets(f"{term}: {text}" for term, text in done_rows(run))
 
 
 def _list(title: str, found: Sequence[str]) -> Iterator[str]:
     if found:
         yield f"## {title}"
-        yield _bullets(found)
+        yield bullets(found)
 
 
 def _answers(view: View) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _answers(view: View) -> Iterator[str]:
     yield from _ranking(view)
     for main, parts in answer(view):
         yield f"**{escaped(main.head)}**{_tail(main.tail)}"
-        yield _bullets(parts)
+        yield bullets(parts)
 
 
 def _of_one(view: View) -> Iterator[str]:
@@ -113,10 +113,10 @@ def _of_one(view: View) -> Iterator[str]:
 def _ranking(view: View) -> Iterator[str]:
     found = ranking_tables(view)
     if found:
-        yield _bullets(ranking_lines(view))
+        yield bullets(ranking_lines(view))
     for table in found:
         yield f"## {escaped(table.caption)}"
-        yield _grid(table)
+        yield grid(table)
     if found:
         yield "## Comparisons"
 
@@ -127,26 +127,26 @@ def _sections(view: View) -> Iterator[str]:
         if each.note is not None:
             said = [f"{AUTHOR}:", *paragraphs(each.note)]
             yield "\n>\n".join(f"> {escaped(part)}" for part in said)
-        yield _grid(each.means)
-        yield _grid(each.single)
+        yield grid(each.means)
+        yield grid(each.single)
 
 
 def _responses(view: View) -> Iterator[str]:
     for response in view.own.responses:
         mark = "" if response.primary else f" (exploratory; {words_of_direction(response)})"
         yield f"## {escaped(view.titled(response.label))}{mark}"
-        yield _grid(response_table(view, response))
-    yield _bullets(exploratory_lines(view))
+        yield grid(response_table(view, response))
+    yield bullets(exploratory_lines(view))
 
 
 def _saturation(view: View) -> Iterator[str]:
     found = saturation_lines(view)
     if found:
         yield f"## {escaped(view.titled(TITLE))}"
-        yield _bullets(found)
+        yield bullets(found)
     table = saturation_table(view)
     if table.rows:
-        yield _grid(table)
+        yield grid(table)
 
 
 def _influence(view: View) -> Iterator[str]:
@@ -154,7 +154,7 @@ def _influence(view: View) -> Iterator[str]:
     yield "## Which parameters matter" if found else ""
     for table in found:
         yield f"### {escaped(table.caption)}"
-        yield _grid(table)
+        yield grid(table)
 
 
 def _consolidation(view: View) -> Iterator[str]:
@@ -162,8 +162,8 @@ def _consolidation(view: View) -> Iterator[str]:
     if found:
         table = consolidation_table(view)
         yield f"## {escaped(view.titled(table.caption))}"
-        yield _bullets(found)
-        yield _grid(table)
+        yield bullets(found)
+        yield grid(table)
 
 
 def _request_times(view: View) -> Iterator[str]:
@@ -173,13 +173,13 @@ def _request_times(view: View) -> Iterator[str]:
         yield f"## {REQUEST_TIMES}"
     for table in found:
         yield f"### {escaped(table.caption)}"
-        yield _grid(table)
+        yield grid(table)
 
 
 def _titled(title: str, table: Table) -> Iterator[str]:
     if table.rows:
         yield f"## {title}"
-        yield _grid(table)
+        yield grid(table)
 
 
 def _tail(text: str) -> str:
@@ -187,11 +187,13 @@ def _tail(text: str) -> str:
     return (" " if text.startswith(" ") else "") + escaped(text)
 
 
-def _bullets(found: Iterable[str]) -> str:
+def bullets(found: Iterable[str]) -> str:
+    """One line each, escaped."""
     return "\n".join(f"- {escaped(each)}" for each in found)
 
 
-def _grid(table: Table) -> str:
+def grid(table: Table) -> str:
+    """A table with its notes below it; its caption is left to the heading."""
     rule = ["---:" if i in table.numeric else "---" for i in range(len(table.head))]
     rows = [table.head, *table.rows]
     cells = [[escaped(cell) for cell in row] for row in rows]

@@ -9,12 +9,14 @@ from typing import TypeAlias
 
 from steelyard.errors import HostError
 from steelyard.judge.findings import RunFindings
+from steelyard.report.formats.bugs import MARKDOWN, bugs_files
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.junit import junit_text
 from steelyard.report.formats.latex.pdf import compiled, missing_program
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.formats.openmetrics import openmetrics_text
 from steelyard.report.formats.other_tools import BETTER, action_text, benchfmt_text, bmf_text
+from steelyard.report.formats.tmt import RESULTS, tmt_files
 from steelyard.report.notes import json_text
 from steelyard.report.view import views
 from steelyard.report.vocabulary import machines_in
@@ -94,6 +96,10 @@ FORMATS: dict[str, Format] = {
                   lambda run, _: csv_text(run)),
     "junit": Format("junit", "junit.xml", "claims and verdicts as tests, for servers of pipelines",
                     lambda run, _: junit_text(run)),
+    "tmt": Format("tmt", RESULTS, "the same as custom results of tmt, and as rows for a shell",
+                  lambda run, place: tmt_files(run, place.beside)),
+    "bugs": Format("bugs", MARKDOWN, "what is slower, failed or left, each ready to be filed",
+                   lambda run, _: bugs_files(run)),
     "openmetrics": Format("openmetrics", "metrics.txt", "medians, effects, verdicts for monitoring",
                           lambda run, _: openmetrics_text(run)),
     "bmf": Format("bmf", "bmf.json", "medians for Bencher, in its Metric Format",

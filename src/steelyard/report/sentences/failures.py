@@ -18,18 +18,19 @@ _MOST_CAUSES = 2
 
 def failed_lines(view: View) -> list[str]:
     """One sentence for each system of which operations were counted, then what differs."""
-    lines = [line for each in view.own.failures if (line := _counted(each))]
+    lines = [line for each in view.own.failures if (line := failed_line(each))]
     for contrast in view.own.failure_contrasts:
-        lines += _compared(contrast)
+        lines += contrast_lines(contrast)
     return lines
 
 
 def lost_lines(view: View) -> list[str]:
     """Of these sentences those of systems of which operations failed."""
-    return [line for each in view.own.failures if each.failed and (line := _counted(each))]
+    return [line for each in view.own.failures if each.failed and (line := failed_line(each))]
 
 
-def _counted(found: FailureFinding) -> str | None:
+def failed_line(found: FailureFinding) -> str | None:
+    """How many operations of one system failed, and how; ``None`` where none were counted."""
     if found.operations is None or found.failed is None:
         return None
     if found.below is not None:
@@ -48,7 +49,8 @@ def _counted(found: FailureFinding) -> str | None:
     )
 
 
-def _compared(found: FailureContrastFinding) -> Iterator[str]:
+def contrast_lines(found: FailureContrastFinding) -> Iterator[str]:
+    """Whether one system fails more than another, where that was asked."""
     if found.word in {"fails_more", "fails_less"} and found.odds_log is not None:
         odds = math.exp(found.odds_log)
         ends = interval(found.low_log, found.high_log, estimate_log=_LARGE)
