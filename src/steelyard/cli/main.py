@@ -51,6 +51,15 @@ COMMANDS = {
          "steelyard bisect --levels 2.0,2.1,3.0 --setup './install {level}' './bench {level}'"),
         "cli.timing.bisecting",
     ),
+    "tune": Entry(
+        "timing.tune:tune",
+        "Find the best of many values of parameters for a command.",
+        _SHORT,
+        ("steelyard tune './bench --threads {n}' -L n=$(seq -s , 1 64) --baseline 8",
+         "steelyard tune './bench' --profiles /etc/tuned --prepare 'tuned-adm profile {profile}'",
+         "steelyard tune './bench {a} {b}' --candidates ab.csv --margin 5% --budget 20min"),
+        "cli.timing.tuning",
+    ),
     "init": Entry(
         "planning.init:init",
         "Write a commented study that runs as it is: of mail, web, disk or command.",

@@ -77,11 +77,11 @@ class Levels:
                 command.run(command.beside.setup, "setup")
             except CommandFailedError as error:
                 raise LevelSkipped(name) from error
-            self._ready[name] = replace(command, beside=_each_time(command.beside))
+            self._ready[name] = replace(command, beside=each_time(command.beside))
         return self._ready[name]
 
 
-def _each_time(beside: Beside) -> Beside:
+def each_time(beside: Beside) -> Beside:
     return replace(beside, setup="", cleanup="")
 
 

@@ -15,7 +15,7 @@ from steelyard.judge.own_trials.verdicts import TrialsVerdict, judge_rows
 from steelyard.plan.order import big_stick, blocks, generator
 from steelyard.records.results.timing import Quantity, TimedVisit, Timing
 
-_VISIT_S = 0.1
+VISIT_S = 0.1
 """The least length of a visit: shorter executions are repeated within it."""
 _ENOUGH = 20
 _JUDGING_SHARE = 0.25
@@ -85,7 +85,7 @@ def timed(
     Raises:
         HostError: a subject cannot be measured, or the budget holds too few visits.
     """
-    visit_s = subjects.prepare(declared.warmups, _VISIT_S)
+    visit_s = subjects.prepare(declared.warmups, VISIT_S)
     timing = _begun(subjects, declared, visit_s, shell_s)
     session = _Session(timing, declared.budget_s, is_over or is_decided)
     try:

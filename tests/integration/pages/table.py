@@ -220,6 +220,11 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("steelyard bisect --levels", commands("--budget '20 s'", codes=(0, 7))),
         ("steelyard bisect --git", HELD + "tests/unit/timing/test_bisection.py"),
     ],
+    "docs/guide/tune.md": [
+        ("steelyard tune 'sleep", commands("--budget '60 s'", codes=(0, 7))),
+        ("steelyard tune './bench' -L", HELD + "tests/unit/timing/test_tuning.py"),
+        ("powertop2tuned", HELD + "tests/unit/timing/test_tuning.py"),
+    ],
     "docs/guide/import-your-numbers.md": [
         ("{", text_file("times.json")),
         ("steelyard import hyperfine times.json", commands()),
@@ -311,6 +316,9 @@ README_COMMANDS: dict[str, str | None] = {
     ),
     "steelyard bisect --levels A,B,C COMMAND": (
         "steelyard bisect --levels 1,2,4 --number '(\\d+)' 'echo $(( {{level}} * 100 + $$ % 7 ))'"
+    ),
+    "steelyard tune COMMAND -L NAME=VALUES": (
+        "steelyard tune 'echo $(( {{n}} * 1000 + $$ % 7 ))' -L n=1,2,4 --number '(\\d+)'"
     ),
     "steelyard init": "steelyard init my-study",
     "steelyard plan STUDY": "steelyard plan my-study",

@@ -58,7 +58,7 @@ class Found:
 
 def lines_of(commands: list[str], names: list[str], parameters: list[str]) -> Iterator[Line]:
     """One for each command and combination of values; no name comes twice."""
-    grid = [_levels(parameter) for parameter in parameters]
+    grid = [parameter_values(parameter) for parameter in parameters]
     filled = [
         (fill(command, dict(values)), dict(values))
         for command in commands
@@ -78,7 +78,7 @@ def lines_of(commands: list[str], names: list[str], parameters: list[str]) -> It
         yield Line(f"{name} #{before + 1}" if before else name, line, values)
 
 
-def _levels(parameter: str) -> list[tuple[str, str]]:
+def parameter_values(parameter: str) -> list[tuple[str, str]]:
     name, separator, values = parameter.partition("=")
     if not (name and separator and values):
         raise typer.BadParameter(

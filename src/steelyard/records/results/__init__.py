@@ -1,1 +1,1 @@
-"""What commands keep that make no run: a timing, a bisection, a chain of releases."""
+"""What commands keep that make no run: a timing, a bisection, a search, a chain of releases."""
