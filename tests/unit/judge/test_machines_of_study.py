@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 
 import pytest
 from tests.unit.judge.quick import EFFORT, judge_study, still_measured
 from tests.unit.judge.studies import a_study, measured, noisy
 
 from steelyard.inference.sequential import VerdictWord
-from steelyard.judge.findings import RunFindings
+from steelyard.judge.findings import RunFindings, VerdictFinding
+from steelyard.judge.kinds.verdict_notes import (
+    GeneratorSaturated,
+    InterferenceExplains,
+    SpanTooShort,
+)
+from steelyard.judge.machines.findings import MachinesFinding
 from steelyard.judge.machines.joined import joined
-from steelyard.judge.machines.of_study import MachinePart, decided_together
+from steelyard.judge.machines.of_study import MachinePart, decided_together, verdicts_together
 from steelyard.judge.visits.pairs import MACHINE
 from steelyard.plan.make import make_plan, planned
-from steelyard.records.schema import Outcome
+from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
@@ -146,3 +154,90 @@ def test_systems_stay_on_a_machine_whatever_is_decided_there() -> None:
     last = max(visit.block for visit in part.plan.visits)
     (remaining,) = still_measured(*part, last).values()
     assert remaining == {"fast", "durable", "other"}
+
+
+def with_warnings(
+    parts: Mapping[str, MachinePart],
+    on: str,
+    kind: WarningKind,
+    visits: Mapping[str, Collection[int]],
+    factor: float = 1.0,
+) -> dict[str, MachinePart]:
+    """On one machine these visits of each system, counted from 0, have a warning, and values by
+    this factor.
+    """
+    done: Counter[str] = Counter()
+    records = []
+    for record in parts[on].records:
+        place = done[record.cell.system]
+        done[record.cell.system] += 1
+        hit = place in visits.get(record.cell.system, ())
+        records.append(_warned(record, kind, factor) if hit else record)
+    return {**parts, on: parts[on]._replace(records=records)}
+
+
+def _warned(record: TrialRecord, kind: WarningKind, factor: float) -> TrialRecord:
+    known = record.responses["rate"]
+    assert known.value is not None
+    rate = known.model_copy(update={"value": known.value * factor})
+    changes = {
+        "warnings": (TrialWarning(kind=kind),),
+        "responses": {**record.responses, "rate": rate},
+    }
+    return record.model_copy(update=changes)
+
+
+def on_all(found: RunFindings) -> tuple[VerdictFinding, MachinesFinding]:
+    """What is said of the primary response on all machines."""
+    (own,) = found.workloads
+    whole = next(v for v in own.verdicts if v.conditions is None and v.response == "rate")
+    return whole, next(m for m in own.machines if m.response == "rate")
+
+
+def test_a_difference_on_all_that_interference_explains_is_withheld_and_names_a_machine() -> None:
+    study = study_on("abcd", per_cell=12)
+    parts = parts_with(study, dict.fromkeys("abcd", 1.0), noise=0.03)
+    most, many = ({"durable": range(of, 12), "fast": (1, 5, 9)} for of in (2, 4))
+
+    def slowed(kind: WarningKind) -> tuple[VerdictFinding, MachinesFinding | None]:
+        slow = parts
+        for name in "abcd":
+            slow = with_warnings(slow, name, kind, most if name == "b" else many, factor=0.85)
+        found = verdicts_together(study, slow, EFFORT)["smtp"]
+        return next(each for each in found if each[0].response == "rate")
+
+    assert slowed(WarningKind.SWAPPED)[0].word is VerdictWord.SLOWER
+    whole, beside = slowed(WarningKind.THROTTLED)
+    assert isinstance(whole.withheld, InterferenceExplains)
+    assert whole.withheld.system == "durable"
+    assert beside is not None
+    assert beside.withheld_on == "b"
+
+
+def test_an_effect_that_only_all_show_stands_beside_a_little_interference_on_one() -> None:
+    study = study_on("abc", per_cell=12)
+    parts = parts_with(study, {"a": 1.04, "b": 1.01, "c": 1.04}, noise=0.03)
+    hit = with_warnings(
+        parts, "b", WarningKind.THROTTLED, {"fast": (2, 4, 6, 8), "durable": (3, 5)}
+    )
+    found = found_of(study, hit)
+    assert words_of(found)["b"] is VerdictWord.UNDECIDED
+    assert on_all(found)[0].word is VerdictWord.FASTER
+
+
+def test_equivalent_on_all_is_withheld_where_the_generator_was_the_limit_on_one_machine() -> None:
+    study = study_on("abc", per_cell=20)
+    parts = parts_with(study, dict.fromkeys("abc", 1.0), noise=0.003)
+    assert words_of(found_of(study, parts))["all"] is VerdictWord.EQUIVALENT
+    every = {"fast": range(99), "durable": range(99)}
+    near = with_warnings(parts, "c", WarningKind.GENERATOR_NEAR_CAPACITY, every)
+    whole, beside = on_all(found_of(study, near))
+    assert isinstance(whole.withheld, GeneratorSaturated)
+    assert (whole.word, beside.withheld_on) == (VerdictWord.UNDECIDED, "c")
+
+
+def test_nothing_is_said_on_all_before_every_machine_was_measured_for_the_span() -> None:
+    study = study_on("ab", per_cell=12, span_s=3600.0)
+    whole, beside = on_all(found_of(study, parts_with(study, {"a": 1.1, "b": 1.1})))
+    assert isinstance(whole.withheld, SpanTooShort)
+    assert (whole.withheld.least_s, beside.withheld_on) == (3600.0, "a")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from steelyard.inference.assumptions.diagnostics import counts_differ
 from steelyard.inference.noise.robust import Mask
 from steelyard.inference.probability.distributions import t_bound
 from steelyard.inference.sequential import VerdictWord
-from steelyard.inference.welch import contrast
+from steelyard.inference.welch import Contrast, contrast, mean_of
 from steelyard.judge.kinds.verdict_notes import (
     CAUSES,
     GeneratorSaturated,
@@ -137,34 +138,75 @@ def interference_explains(
     0.2 %, as it is tested again after every visit, by the contrast of the Welch test with the
     interference as covariate.
     """
+    found = interference_explains_mean(pair, {"": (series, readings)}, words)
+    return None if found is None else found[1]
+
+
+def interference_explains_mean(
+    pair: Pair, on: Mapping[str, tuple[Series, Visits]], words: tuple[VerdictWord, ...]
+) -> tuple[str, InterferenceExplains] | None:
+    """The same of the mean difference on several machines, with the one that has most of it.
+
+    Interference is the covariate on the machines that it affects so; an effect that only all of
+    them together show need not be clear on one.
+    """
     wins = {VerdictWord.FASTER: True, VerdictWord.SLOWER: False}
     ahead = next((wins[word] for word in words if word in wins), None)
     if ahead is None:
         return None
-    known = series.defined()
-    visits = _visits(pair, known)
+    known = {name: (series.defined(), readings) for name, (series, readings) in on.items()}
     for cause in CAUSES:
-        affected = _affected(cause, visits, readings).visits
-        hit = np.array([visit in affected for visit in known.visits])
-        behind = known.other != ahead
-        if not hit[behind].any() or hit[behind].mean() <= hit[~behind].mean():
+        hits = {name: _hit(cause, pair, *each) for name, each in known.items()}
+        more = {name: _more_behind(hits[name], each, ahead) for name, (each, _) in known.items()}
+        most = max(more, key=more.__getitem__)
+        if more[most] <= 0:
             continue
-        if not _clear_beside(hit, known, ahead=ahead):
-            return InterferenceExplains(
+        parts = [
+            _Part(each, hits[name] if more[name] > 0 else None) for name, (each, _) in known.items()
+        ]
+        if not _clear_beside(parts, ahead=ahead):
+            behind = known[most][0].other != ahead
+            return most, InterferenceExplains(
                 cause=cause,
                 system=pair.baseline if ahead else pair.other,
-                affected=int(hit[behind].sum()),
+                affected=int(hits[most][behind].sum()),
                 visits=int(behind.sum()),
             )
     return None
 
 
-def _clear_beside(hit: Mask, series: Series, *, ahead: bool) -> bool:
+def _hit(cause: Interference, pair: Pair, series: Series, readings: Visits) -> Mask:
+    affected = _affected(cause, _visits(pair, series), readings).visits
+    return np.array([visit in affected for visit in series.visits], dtype=bool)
+
+
+def _more_behind(hit: Mask, series: Series, ahead: bool) -> float:
+    """By what share of its visits the system behind is affected more often than the one ahead."""
+    behind = series.other != ahead
+    return float(hit[behind].mean() - hit[~behind].mean()) if hit[behind].any() else 0.0
+
+
+class _Part(NamedTuple):
+    """The visits on one machine, and which of them interference affects, where that matters."""
+
+    series: Series
+    hit: Mask | None
+
+    @property
+    def contrast(self) -> Contrast | None:
+        """As far as visits that are alike show it."""
+        values, other = self.series.values, self.series.other
+        if self.hit is None:
+            return contrast(values, other)
+        alike = [(mask & other).sum() > 1 < (mask & ~other).sum() for mask in (self.hit, ~self.hit)]
+        if not any(alike):
+            return None
+        return contrast(values, other, covariate=self.hit.astype(np.float64))
+
+
+def _clear_beside(parts: Sequence[_Part], *, ahead: bool) -> bool:
     """Whether the system ahead is ahead among visits that are alike, as far as they show it."""
-    alike = [(mask & series.other).sum() > 1 < (mask & ~series.other).sum() for mask in (hit, ~hit)]
-    if not any(alike):
-        return False
-    found = contrast(series.values, series.other, covariate=hit.astype(np.float64))
+    found = mean_of([each.contrast for each in parts])
     if found is None:
         return False
     reach = float(t_bound(_LEVEL_OF_A_LOOK, found.freedom)) * found.standard_error_log

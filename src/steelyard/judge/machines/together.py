@@ -6,99 +6,29 @@ What withholds a verdict is asked of every machine, up to the visit that decided
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
-
-import numpy as np
 
 from steelyard.inference import machines
 from steelyard.inference.confidence import Interval
 from steelyard.inference.machines import Deviation, Population
-from steelyard.inference.noise.robust import Floats
-from steelyard.inference.ratio_tests import Inference
-from steelyard.inference.sequential import Decision, VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.stream import Stream
 from steelyard.judge.comparisons.comparison import ASKED_AGAIN, Judged, Standing
 from steelyard.judge.comparisons.families import Comparison
-from steelyard.judge.comparisons.guardrails import CheckedGuardrail, check_guardrail
 from steelyard.judge.comparisons.verdict_finding import finding
-from steelyard.judge.comparisons.withholding import (
-    carry_over_decides,
-    coarse,
-    contradicts,
-    invalid_unequal,
-    unreliable,
-)
 from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.kinds.verdict_notes import FailedAttemptsDecide, Withheld
 from steelyard.judge.machines.findings import (
     MachineEffect,
     MachinesFinding,
     OtherMachines,
 )
-from steelyard.judge.visits.series import Series, Visits, without_variation
+from steelyard.judge.machines.looks import Look, in_turn
+from steelyard.judge.machines.withholding import Objection, guardrails, objection_to
+from steelyard.judge.visits.series import Series, Visits
 
 LEAST_VISITS_OF_ONE = 2
 """Of each system on each machine, before anything is judged of all of these."""
-
-
-@dataclass(frozen=True)
-class _Look:
-    """All machines after so many visits of the pair on each; ``on`` is what they are read from."""
-
-    on: Mapping[str, Visits]
-    series: Mapping[str, Series]
-    streams: Mapping[str, Stream]
-
-    @classmethod
-    def of(
-        cls, comparison: Comparison, on: Mapping[str, Visits], *, keep_failed: bool = False
-    ) -> _Look:
-        """All visits; attempts that failed are kept where leaving them out would favour one."""
-        series = {
-            name: without_variation(
-                own.series(
-                    comparison.pair,
-                    comparison.response,
-                    comparison.conditions,
-                    keep_failed=keep_failed or invalid_unequal(comparison, own) is not None,
-                )
-            )
-            for name, own in on.items()
-        }
-        streams = {
-            name: on[name].tests(each, comparison.pair, exploratory=comparison.exploratory).stream
-            for name, each in series.items()
-            if not each.problems and len(each.values)
-        }
-        return cls(on, series, streams)
-
-    @property
-    def least(self) -> int:
-        """So many visits there are on each machine."""
-        return min(len(each.values) for each in self.series.values())
-
-    def tests(self) -> Inference:
-        return Inference.of(machines.together([*self.streams.values()]))
-
-    def first(self, visits: int) -> _Look:
-        return _Look(
-            self.on,
-            {name: _first(each, visits) for name, each in self.series.items()},
-            {name: _first_of(each, visits) for name, each in self.streams.items()},
-        )
-
-    def with_values(self, machine: str, values: Floats) -> _Look:
-        changed = replace(self.streams[machine], values=values)
-        return replace(self, streams={**self.streams, machine: changed})
-
-
-@dataclass(frozen=True)
-class _Objection:
-    """Why a decision is withheld, and on which machine that shows."""
-
-    reason: Withheld
-    machine: str | None
 
 
 def judge_together(
@@ -127,23 +57,23 @@ def word_together(
 
 def _judged(
     comparison: Comparison, on: Mapping[str, Visits], margin_log: float
-) -> tuple[Judged, _Objection | None]:
-    look = _Look.of(comparison, on)
+) -> tuple[Judged, Objection | None]:
+    look = Look.of(comparison, on)
     problems = tuple(dict.fromkeys(p for each in look.series.values() for p in each.problems))
     if problems or min(map(_of_one, look.series.values())) < LEAST_VISITS_OF_ONE:
-        nothing = Standing(comparison, replace(_in_turn(look.series), problems=problems))
+        nothing = Standing(comparison, replace(in_turn(look.series), problems=problems))
         return Judged(nothing, nothing), None
     look = look.first(look.least)
     tests = look.tests()
     decision = tests.decide(margin_log, comparison.share)
-    present = Standing(comparison, _in_turn(look.series), tests, decision)
+    present = Standing(comparison, in_turn(look.series), tests, decision)
     said, objection = _said(present, look, margin_log)
     return Judged(present, said), objection
 
 
 def _span_s(comparison: Comparison, on: Mapping[str, Visits], judged: Judged) -> float | None:
     """The longest time on any of them of the visits that the verdict is of."""
-    look = _Look.of(comparison, on)
+    look = Look.of(comparison, on)
     counted = judged.said.series.visits
     then = look.first(counted[-1]) if counted else look
     spans = [
@@ -159,7 +89,7 @@ def _of_one(series: Series) -> int:
     return min(series.n_baseline, series.n_other)
 
 
-def _said(present: Standing, look: _Look, margin_log: float) -> tuple[Standing, _Objection | None]:
+def _said(present: Standing, look: Look, margin_log: float) -> tuple[Standing, Objection | None]:
     """The look that may be announced, or the last that was asked, and what stands against it.
 
     Asked again when the visits have grown by a quarter, and after the last.
@@ -170,13 +100,13 @@ def _said(present: Standing, look: _Look, margin_log: float) -> tuple[Standing, 
     for visits in _asked(present):
         then = look.first(visits)
         tests = then.tests()
-        objection = _objection(present, then, tests, margin_log)
+        objection = objection_to(present, then, tests, margin_log)
         said = replace(
             present,
-            series=_in_turn(then.series),
+            series=in_turn(then.series),
             tests=tests,
             veto=None if objection is None else objection.reason,
-            guardrails=_guardrails(present, then),
+            guardrails=guardrails(present, then),
         )
         if said.words:
             break
@@ -192,140 +122,6 @@ def _asked(present: Standing) -> Iterator[int]:
         yield int(at)
         at = max(at + 1, at * ASKED_AGAIN)
     yield last
-
-
-def _objection(
-    present: Standing, look: _Look, tests: Inference, margin_log: float
-) -> _Objection | None:
-    """The gravest reason against a decision that was made by this look."""
-    pair, decision = present.comparison.pair, present.decision
-    for name, own in look.series.items():
-        reason = unreliable(pair, own, look.on[name].until(own.visits[-1]), margin_log)
-        if reason is not None:
-            return _Objection(reason, name)
-    found = tests.estimate()
-    denied = None if found is None else contradicts(found.ratio_log, decision, margin_log)
-    if denied is not None:
-        return _Objection(denied, None)
-    for name, own in look.series.items():
-        reason = coarse(own, decision, margin_log) or _left_decides(
-            present.comparison, look, name, decision, margin_log
-        )
-        if reason is not None:
-            return _Objection(reason, name)
-    if _failed_attempts_decide(present, look, margin_log):
-        return _Objection(FailedAttemptsDecide(), None)
-    return None
-
-
-def _failed_attempts_decide(present: Standing, look: _Look, margin_log: float) -> bool:
-    """Whether the decision depends on leaving out failed attempts."""
-    comparison = present.comparison
-    on = {name: look.on[name].until(own.visits[-1]) for name, own in look.series.items()}
-    kept = _Look.of(comparison, on, keep_failed=True)
-    if all(_alike(own, kept.series[name]) for name, own in look.series.items()):
-        return False
-    kept = kept.first(kept.least)
-    return kept.tests().decide(margin_log, comparison.share).words != present.decision.words
-
-
-def _alike(one: Series, another: Series) -> bool:
-    return one.visits == another.visits and bool((one.values == another.values).all())
-
-
-def _guardrails(present: Standing, look: _Look) -> tuple[CheckedGuardrail, ...]:
-    """Those of the winner, each as it stands on the machine where it stands worst."""
-    comparison, words = present.comparison, present.decision.words
-    if not {VerdictWord.FASTER, VerdictWord.SLOWER} & set(words):
-        return ()
-    checked = (
-        [
-            check_guardrail(
-                spec,
-                comparison.pair,
-                comparison.conditions,
-                look.on[name].until(own.visits[-1]),
-                other_wins=VerdictWord.FASTER in words,
-                alpha=comparison.share,
-            )
-            for name, own in look.series.items()
-        ]
-        for spec in comparison.guardrails
-    )
-    return tuple(
-        max(each, key=lambda one: (one.state == "broken", one.forbids)) for each in checked
-    )
-
-
-def _left_decides(
-    comparison: Comparison, look: _Look, machine: str, decision: Decision, margin_log: float
-) -> Withheld | None:
-    """A decision that would be another without the plausible carry-over on one machine."""
-
-    def again(values: Floats) -> Decision:
-        changed = look.with_values(machine, values).tests()
-        return changed.decide(margin_log, comparison.share)
-
-    return carry_over_decides(look.series[machine], decision, again)
-
-
-def _in_turn(series: Mapping[str, Series]) -> Series:
-    """The visits of all machines, each number as often as there are machines.
-
-    Values are what a visit differs from its arm on its machine, beside the mean effect: spreads
-    are then those within machines. No visit follows another here: that is asked on each machine.
-    """
-    count = min(len(each.values) for each in series.values())
-    known = [_first(each, count) for each in series.values()]
-    gaps = [_gap(each) for each in known]
-    mean = float(np.mean([gap for gap in gaps if gap is not None] or [0.0]))
-    turns = tuple(range(1, count + 1))
-    several = len(known)
-    return Series(
-        visits=tuple(visit for visit in turns for _ in range(several)),
-        slots=tuple(range(count * several)),
-        other=np.stack([each.other for each in known], axis=1).ravel(),
-        values=np.stack([_aligned(each, mean) for each in known], axis=1).ravel(),
-        problems=(),
-        before=(None,) * (count * several),
-    )
-
-
-def _gap(series: Series) -> float | None:
-    if not series.n_other or not series.n_baseline:
-        return None
-    return float(series.values[series.other].mean() - series.values[~series.other].mean())
-
-
-def _aligned(series: Series, mean_log: float) -> Floats:
-    """Residuals of each arm of a machine, the other arm beside the mean effect of all machines."""
-    found = series.values.copy()
-    for arm, level in ((series.other, mean_log), (~series.other, 0.0)):
-        if arm.any():
-            found[arm] += level - found[arm].mean()
-    return found
-
-
-def _first(series: Series, count: int) -> Series:
-    return replace(
-        series,
-        visits=series.visits[:count],
-        slots=series.slots[:count],
-        other=series.other[:count],
-        values=series.values[:count],
-        before=series.before[:count],
-        covariate=None if series.covariate is None else series.covariate[:count],
-    )
-
-
-def _first_of(stream: Stream, count: int) -> Stream:
-    return replace(
-        stream,
-        values=stream.values[:count],
-        other=stream.other[:count],
-        pool=stream.pool[:count],
-        covariate=None if stream.covariate is None else stream.covariate[:count],
-    )
 
 
 def _beside(

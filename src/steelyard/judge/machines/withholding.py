@@ -1,0 +1,140 @@
+"""What forbids a verdict on all of these machines: what forbids it on one, with its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from steelyard.inference.noise.robust import Floats
+from steelyard.inference.ratio_tests import Inference
+from steelyard.inference.sequential import Decision, VerdictWord
+from steelyard.judge.comparisons.comparison import Standing
+from steelyard.judge.comparisons.families import Comparison
+from steelyard.judge.comparisons.guardrails import CheckedGuardrail, check_guardrail
+from steelyard.judge.comparisons.interference_checks import (
+    generator_saturated,
+    interference_explains_mean,
+)
+from steelyard.judge.comparisons.span import disagree, too_short
+from steelyard.judge.comparisons.withholding import (
+    carry_over_decides,
+    coarse,
+    contradicts,
+    unreliable,
+)
+from steelyard.judge.kinds.verdict_notes import (
+    EffectChanges,
+    FailedAttemptsDecide,
+    SpanDisagrees,
+    Withheld,
+)
+from steelyard.judge.machines.looks import Look
+from steelyard.judge.visits.series import Series, Visits
+
+
+@dataclass(frozen=True)
+class Objection:
+    """Why a decision is withheld, and on which machine that shows."""
+
+    reason: Withheld
+    machine: str | None
+
+
+def objection_to(
+    present: Standing, look: Look, tests: Inference, margin_log: float
+) -> Objection | None:
+    """The gravest reason against a decision that was made by this look."""
+    return next(_objections(present, look, tests, margin_log), None)
+
+
+def _objections(
+    present: Standing, look: Look, tests: Inference, margin_log: float
+) -> Iterator[Objection]:
+    """In the order of one machine, each asked only if none before it holds."""
+    comparison, decision = present.comparison, present.decision
+    pair, words = comparison.pair, decision.words
+    on = {name: (own, look.on[name].until(own.visits[-1])) for name, own in look.series.items()}
+    for name, (own, readings) in on.items():
+        yield from _on(name, too_short(comparison.span_s, own.visits, readings))
+        yield from _on(name, unreliable(pair, own, readings, margin_log))
+    yield from _on(None, _denied(comparison, on, tests, decision, margin_log))
+    for name, (own, readings) in on.items():
+        yield from _on(name, coarse(own, decision, margin_log))
+        yield from _on(name, generator_saturated(pair, own, readings, words))
+    yield from _on(*(interference_explains_mean(pair, on, words) or (None, None)))
+    if _failed_attempts_decide(present, look, margin_log):
+        yield Objection(FailedAttemptsDecide(), None)
+    for name in on:
+        yield from _on(name, _left_decides(comparison, look, name, decision, margin_log))
+
+
+def _on(machine: str | None, reason: Withheld | None) -> Iterator[Objection]:
+    if reason is not None:
+        yield Objection(reason, machine)
+
+
+def _denied(
+    comparison: Comparison,
+    on: Mapping[str, tuple[Series, Visits]],
+    tests: Inference,
+    decision: Decision,
+    margin_log: float,
+) -> EffectChanges | SpanDisagrees | None:
+    """What the visits of all machines by themselves have against the decision."""
+    found = tests.estimate()
+    if found is not None and (denied := contradicts(found.ratio_log, decision, margin_log)):
+        return denied
+    spans = [readings.span_s(own.visits[0], own.visits[-1]) for own, readings in on.values()]
+    least = min((span or 0.0 for span in spans), default=0.0)
+    return disagree(comparison, tests, decision, least, margin_log)
+
+
+def _failed_attempts_decide(present: Standing, look: Look, margin_log: float) -> bool:
+    """Whether the decision depends on leaving out failed attempts."""
+    comparison = present.comparison
+    on = {name: look.on[name].until(own.visits[-1]) for name, own in look.series.items()}
+    kept = Look.of(comparison, on, keep_failed=True)
+    if all(_alike(own, kept.series[name]) for name, own in look.series.items()):
+        return False
+    kept = kept.first(kept.least)
+    return kept.tests().decide(margin_log, comparison.share).words != present.decision.words
+
+
+def _alike(one: Series, another: Series) -> bool:
+    return one.visits == another.visits and bool((one.values == another.values).all())
+
+
+def guardrails(present: Standing, look: Look) -> tuple[CheckedGuardrail, ...]:
+    """Those of the winner, each as it stands on the machine where it stands worst."""
+    comparison, words = present.comparison, present.decision.words
+    if not {VerdictWord.FASTER, VerdictWord.SLOWER} & set(words):
+        return ()
+    checked = (
+        [
+            check_guardrail(
+                spec,
+                comparison.pair,
+                comparison.conditions,
+                look.on[name].until(own.visits[-1]),
+                other_wins=VerdictWord.FASTER in words,
+                alpha=comparison.share,
+            )
+            for name, own in look.series.items()
+        ]
+        for spec in comparison.guardrails
+    )
+    return tuple(
+        max(each, key=lambda one: (one.state == "broken", one.forbids)) for each in checked
+    )
+
+
+def _left_decides(
+    comparison: Comparison, look: Look, machine: str, decision: Decision, margin_log: float
+) -> Withheld | None:
+    """A decision that would be another without the plausible carry-over on one machine."""
+
+    def again(values: Floats) -> Decision:
+        changed = look.with_values(machine, values).tests()
+        return changed.decide(margin_log, comparison.share)
+
+    return carry_over_decides(look.series[machine], decision, again)
