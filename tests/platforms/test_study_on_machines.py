@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.integration.conftest import Steelyard
-from tests.platforms.several import machines
+from tests.platforms.several import MachineOfItsOwn, machines
 
+from steelyard.engine.patience import Patience
 from steelyard.hosts import lease
+from steelyard.hosts.machines import open_machine
 from steelyard.inference.sequential import DECIDED
 from steelyard.judge.findings import RunFindings
+from steelyard.judge.kinds.caveats import MachineMissing
 from steelyard.judge.visits.pairs import MACHINE
 from steelyard.records.archive import Run, open_run
 from steelyard.records.events import MachineLeased, Undone, UndoPlanned
+from steelyard.records.schema import Outcome
+from steelyard.records.sessions import last_reason
 
 NAMES = ["one.example", "two.example", "three.example"]
 STUDY = """\
@@ -40,11 +46,16 @@ class OnMachines(Steelyard):
 
 
 @pytest.fixture
-def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OnMachines]:
-    with machines(NAMES, tmp_path / "machines", monkeypatch):
-        addresses = ", ".join(f"ssh://{name}" for name in NAMES)
-        (tmp_path / "day.yaml").write_text(STUDY.format(machines=addresses), encoding="utf-8")
-        yield OnMachines(tmp_path)
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, MachineOfItsOwn]]:
+    with machines(NAMES, tmp_path / "machines", monkeypatch) as found:
+        yield found
+
+
+@pytest.fixture
+def tool(tmp_path: Path, lab: dict[str, MachineOfItsOwn]) -> OnMachines:
+    addresses = ", ".join(f"ssh://{name}" for name in lab)
+    (tmp_path / "day.yaml").write_text(STUDY.format(machines=addresses), encoding="utf-8")
+    return OnMachines(tmp_path)
 
 
 def findings_of(run: Run) -> RunFindings:
@@ -125,3 +136,66 @@ def test_a_machine_that_is_away_or_there_twice_is_refused_before_anything_is_mea
     assert done.returncode == 3
     assert slug in done.stderr
     assert not list((tool.folder / "results").glob("day/*/machines/*/trials/*"))
+
+
+def test_a_machine_that_is_lost_leaves_and_the_others_say_for_how_long_until_it_is_resumed(
+    tool: OnMachines, lab: dict[str, MachineOfItsOwn]
+) -> None:
+    process = tool.start("run", "day.yaml")
+    results = tool.folder / "results" / "day"
+    while not list(results.glob("*/machines/two.example/trials/0003-1/record.json")):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    lab["two.example"].stop()
+    out, err = process.communicate()
+    assert process.returncode == 3, out + err
+    assert "machine-cannot-be-reached" in err
+    run = open_run(results)
+    parts = run.machines()
+    found = findings_of(run)
+    (missing,) = (each for each in found.caveats if isinstance(each, MachineMissing))
+    done = {name: findings_of(part).stop.visits_done for name, part in parts.items()}
+    assert (missing.machine, missing.visits) == ("two.example", done["two.example"])
+    assert missing.visits_most == max(done.values()) > missing.visits
+    assert missing.missing_s > 0
+    assert found.stop.reason == "interrupted"
+    for name in ("one.example", "three.example"):
+        assert last_reason(parts[name].events()) in {"decided", "budget_visits"}
+    failed = [r for r in parts["two.example"].records() if r.outcome is not Outcome.OK]
+    assert len(failed) <= 1
+
+    away = tool.run("restore", str(run.path))
+    assert (away.returncode, "two.example" in away.stdout) == (3, True), away.stdout + away.stderr
+    lab["two.example"].start()
+    restored = tool.run("restore", str(run.path))
+    assert restored.returncode == 0, restored.stdout + restored.stderr
+    resumed = tool.run("resume", str(run.path))
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    found = findings_of(run)
+    assert not [each for each in found.caveats if isinstance(each, MachineMissing)]
+    (own,) = found.workloads
+    whole = next(v for v in own.verdicts if v.conditions is None and not v.exploratory)
+    assert whole.word in DECIDED
+    assert findings_of(parts["two.example"]).stop.visits_done > missing.visits
+
+
+def test_a_machine_that_another_session_measures_keeps_all_from_beginning_or_is_waited_for(
+    tool: OnMachines,
+) -> None:
+    results = tool.folder / "results"
+    other = open_machine("ssh://two.example", Patience())
+    try:
+        lease.Leases(lease.Claimant("/runs/other", "other")).hold(other)
+        refused = tool.run("run", "day.yaml")
+        waits = tool.start("run", "day.yaml", "--wait")
+        assert waits.stderr is not None
+        while "waiting: ssh://two.example is being measured by" not in waits.stderr.readline():
+            assert waits.poll() is None
+        assert not list(results.glob("day/*/machines/*/trials/*"))
+    finally:
+        other.close()
+    assert refused.returncode == 3
+    assert "machine-is-in-use" in refused.stderr
+    assert "/runs/other" in refused.stderr
+    out, err = waits.communicate()
+    assert waits.returncode == 0, out + err

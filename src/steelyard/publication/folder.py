@@ -6,7 +6,8 @@
       statement.json        an in-toto Statement v1: what this is, and digests of the files below
       SHA256SUMS            digests of all other files; `sha256sum -c SHA256SUMS` checks them
       report/               findings.json, and report.html, report.md, report.csv made from it
-      results/STUDY/RUN/    the run as it was recorded, without its own report and scratch files
+      results/STUDY/RUN/    the run as it was recorded, without its own report and scratch files;
+                            that of one of several machines in RUN/machines/NAME/
 
 ``statement.json.sig`` or another file that begins with ``statement.json.`` may lie beside it: a
 signature, made later by another program.

@@ -13,6 +13,8 @@ from steelyard.publication.statement import Statement, statement_of
 from steelyard.records.archive import FACTS, Run
 from steelyard.report.from_run import find
 
+_OF_ONE_MACHINE = len(Path(RESULTS, "STUDY", "RUN", "machines", "NAME", FACTS).parts)
+
 
 @dataclass(frozen=True)
 class Publication:
@@ -46,7 +48,7 @@ class Publication:
         found = [
             name
             for name in self.listed.files
-            if name.endswith(f"/{FACTS}") and len(Path(name).parts) == 4
+            if name.endswith(f"/{FACTS}") and len(Path(name).parts) in {4, _OF_ONE_MACHINE}
         ]
         wanted = f"{RESULTS}/{self.statement.predicate.run}/{FACTS}"
         if found != [wanted]:

@@ -21,7 +21,7 @@ from steelyard.publication.folder import (
 )
 from steelyard.publication.secret_texts import SecretFound, SecretKind, secrets_in
 from steelyard.publication.statement import Digest, Predicate, Statement, Subject
-from steelyard.records.archive import Run
+from steelyard.records.archive import MACHINES, Run
 from steelyard.records.deletion import SCRATCH, held
 from steelyard.records.files.checksums import SUMS
 from steelyard.records.files.durable import NEW, folder_appears, write_file
@@ -88,8 +88,9 @@ def _filled(
     *,
     records: bool,
 ) -> Published:
-    copy = new / RESULTS / run.path.parent.name / run.name
-    _copy(run, copy)
+    _copy(run, new / RESULTS / run.key)
+    if run.of_machines is not None:  # by which it is known for the run of one of several
+        shutil.copyfile(run.of_machines / MACHINES, new / RESULTS / run.key / "../.." / MACHINES)
     shown = findings if records else anonymous_of(findings, run.records())
     write_report(shown, new / REPORT, FORMS, beside_records=False)
     names = listed(new).files

@@ -112,9 +112,15 @@ class Run:
     @property
     def key(self) -> str:
         """``STUDY/RUN``, and of one machine of several ``STUDY/RUN/machines/NAME``."""
-        own = self.path.parts
-        deeper = len(own) > 3 and own[-2] == OF_MACHINES and (self.path.parents[1] / MACHINES)
-        return "/".join(own[-4:] if deeper and deeper.is_file() else own[-2:])
+        return "/".join(self.path.parts[-2 if self.of_machines is None else -4 :])
+
+    @property
+    def of_machines(self) -> Path | None:
+        """The folder of the run of several machines, where this is that of one of them."""
+        whole = self.path.parents[1]
+        return (
+            whole if self.path.parent.name == OF_MACHINES and (whole / MACHINES).is_file() else None
+        )
 
     @property
     def ledger_path(self) -> Path:
@@ -333,6 +339,20 @@ def of_one_machine(run: Run) -> Run:
             slug="run-of-several-machines",
         )
     return run
+
+
+def refuse_names_of_machines(run: Run) -> None:
+    """For what shall name no machine.
+
+    Raises:
+        RecordError: the findings of the run tell machines apart by their names.
+    """
+    if run.has_machines or run.of_machines is not None:
+        raise RecordError(
+            f"{run.path} is of several machines, whose names are conditions of its findings",
+            hint="leave out --anonymous, or measure one machine in a run of its own",
+            slug="run-of-several-machines",
+        )
 
 
 def runs_of(study: Path) -> list[Run]:

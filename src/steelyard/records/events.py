@@ -82,6 +82,13 @@ class MachineLeased(_Event):
     fence: int
 
 
+class MachineLeft(_Event):
+    """An error ended what is done on this machine of several; the others went on."""
+
+    event: Literal["machine_left"] = "machine_left"
+    message: str
+
+
 class EnvironmentRecorded(_Event):
     """The machines that carry systems were listed before the session.
 
@@ -320,6 +327,7 @@ Event = (
     | SessionOpened
     | SessionClosed
     | MachineLeased
+    | MachineLeft
     | EnvironmentRecorded
     | EnvironmentCompared
     | NoiseMeasured

@@ -80,7 +80,8 @@ def find_each(run: Run, notes: Path | None = None) -> dict[Run, RunFindings]:
     own = parts_of(study)
     parts = {n: MachinePart(own[n], part.plan(), part.records()) for n, part in each.items()}
     found = {name: find(part, notes) for name, part in each.items()}
-    whole = joined(study, parts, found, run=run.key, seed=facts.seed)
+    events = {name: part.events() for name, part in each.items()}
+    whole = joined(study, parts, found, run=run.key, seed=facts.seed, events=events)
     return {run: whole, **{each[name]: of_one for name, of_one in found.items()}}
 
 

@@ -1,28 +1,30 @@
 """A study on several machines: the sessions of its parts take turns, one visit after the other.
 
 One machine is measured at a time, so that they may share a generator, a network and a power
-supply. Each has its own run, order, records and undo; who fails leaves the rounds, and the others
-go on. The judge is asked about all of them after one more visit on each.
+supply. Each has its own run, order, records and undo; one that fails, or is away after an attempt,
+leaves the rounds, and the others go on. The judge is asked about all of them after one more visit
+on each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from steelyard.errors import HostError, SteelyardError
-from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.lease import Busy
 from steelyard.judge.machines.of_study import MachinePart, decided_together
 from steelyard.records.archive import Run
-from steelyard.records.events import SessionEnd
+from steelyard.records.events import MachineLeft, SessionEnd
 from steelyard.study.model import Study
 from steelyard.trial.session import Session, disk_error, session_on
 from steelyard.trial.session_state.interim_looks import last_asked
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.watcher import Watcher
+
+_BEFORE = "nothing was started; take it out of `machines`, or repair the way there"
 
 
 @dataclass(frozen=True)
@@ -44,35 +46,61 @@ class RoundsWatcher(Protocol):
         """Its session has ended by an error; the others go on."""
 
 
+@dataclass(frozen=True)
+class RoundsEnd:
+    """Why the sessions ended, and what ended those of machines that have left, or kept one of them
+    from being restored.
+    """
+
+    reason: SessionEnd
+    failed: Mapping[str, SteelyardError]
+
+
 def run_machines(
     study: Study,
     on: Mapping[str, OnMachine],
     interrupt: Interrupt,
     busy: Busy = Busy.REFUSE,
     watcher: RoundsWatcher | None = None,
-) -> SessionEnd:
-    """Starts or goes on with the runs of all machines, and restores them; why it ended.
+) -> RoundsEnd:
+    """Starts or goes on with the runs of all machines, and restores them.
 
     Raises:
-        SteelyardError: what ended the session of a machine, or kept one from beginning.
+        SteelyardError: what kept one of them from beginning; nothing was measured.
     """
+    failed: dict[str, SteelyardError] = {}
     with ExitStack() as stack, interrupt.installed():
         sessions: dict[str, Session] = {}
         for name, each in on.items():
             first = next(iter(sessions.values()), None)
             leases = None if first is None else first.session.leases
             opened = session_on(each.study, each.run, each.watcher, interrupt, busy, leases)
-            sessions[name] = stack.enter_context(opened)
-        rounds = _Rounds(study, sessions, watcher)
+            sessions[name] = opened.__enter__()
+            stack.push(_Closing(name, opened, failed))
+        rounds = _Rounds(study, sessions, failed, watcher)
         rounds.begin()
         while rounds.left:
             rounds.next()
-    for failed in rounds.failed:
-        raise failed
-    reasons: list[SessionEnd] = [session.ended() for session in sessions.values()]
+    reasons = [each.reason for each in sessions.values() if each.reason is not None]
     if "interrupted" in reasons:
-        return "interrupted"
-    return next((reason for reason in reasons if reason != "decided"), "decided")
+        return RoundsEnd("interrupted", failed)
+    return RoundsEnd(next((each for each in reasons if each != "decided"), "decided"), failed)
+
+
+@dataclass(frozen=True)
+class _Closing:
+    """Ends one session; a machine that cannot be restored keeps no other from it."""
+
+    name: str
+    opened: AbstractContextManager[Session]
+    failed: dict[str, SteelyardError]
+
+    def __call__(self, *raised: Any) -> None:
+        try:
+            self.opened.__exit__(*raised)
+        except SteelyardError as error:
+            if error is not raised[1]:
+                self.failed.setdefault(self.name, error)
 
 
 @dataclass
@@ -81,16 +109,16 @@ class _Rounds:
 
     study: Study
     sessions: Mapping[str, Session]
+    failed: dict[str, SteelyardError]
     watcher: RoundsWatcher | None
     left: dict[str, Iterator[None]] = field(default_factory=dict)
-    failed: list[SteelyardError] = field(default_factory=list)
     _asked_at: int = -1
     _decided: bool = False
 
     def begin(self) -> None:
         """Makes every machine ready, before any of them is measured."""
-        for name, session in self.sessions.items():
-            _reach(name, session)
+        for session in self.sessions.values():
+            session.session.reach_host_machines(_BEFORE)
         _refuse_the_same(self.sessions)
         for name, session in self.sessions.items():
             self.left[name] = session.steps()
@@ -121,8 +149,11 @@ class _Rounds:
             del self.left[name]
 
     def _fails(self, name: str, error: SteelyardError) -> None:
+        """It stays as it is, for a later session; that it has left is kept beside its records."""
         del self.left[name]
-        self.failed.append(error)
+        self.failed[name] = error
+        with suppress(OSError):
+            self.sessions[name].session.ledger.append(MachineLeft(message=error.message))
         if self.watcher is not None:
             self.watcher.fails(name, error)
 
@@ -141,18 +172,6 @@ class _Rounds:
                 self._decided = decided_together(self.study, parts)
         except KeyboardInterrupt:
             return  # each session notices by itself
-
-
-def _reach(name: str, session: Session) -> None:
-    try:
-        for address in session.session.host_machines():
-            session.session.machines.at(address)
-    except SystemFailure as failure:
-        raise HostError(
-            f"{name} cannot be reached: {failure.message}",
-            hint=failure.hint or "nothing was started; take it out of `machines`, or repair it",
-            slug="machine-cannot-be-reached",
-        ) from failure
 
 
 def _refuse_the_same(sessions: Mapping[str, Session]) -> None:

@@ -43,7 +43,7 @@ from steelyard.records.events import (
     WorkloadStopped,
 )
 from steelyard.records.ledger import Ledger, refuse_foreign_run
-from steelyard.records.schema import TrialRecord
+from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.sessions import spent_ns
 from steelyard.study.model import Level, ResponseSpec, Study
 from steelyard.study.scenarios import workload_name
@@ -59,6 +59,9 @@ from steelyard.trial.session_state.opening import prepared, record_torn_attempts
 from steelyard.trial.session_state.progress import Progress, forgiven_attempts
 from steelyard.trial.session_state.recalibrate import calibrate_anew
 from steelyard.trial.session_state.watcher import Watcher
+
+_PERHAPS_AWAY = frozenset({Outcome.UNREACHABLE, Outcome.AGENT_LOST, Outcome.UNDO_FAILED})
+_AWAY = "repair it, then go on with `steelyard resume`: what is planned there waits for it"
 
 
 def run_session(
@@ -290,19 +293,21 @@ class Session:
         return None
 
     def _attempt(self, trial: PlannedTrial) -> None:
-        attempt = self.progress.next_attempt(trial)
-        ledger = self.session.ledger
-        self.session.hold_machines()
+        attempt, session = self.progress.next_attempt(trial), self.session
+        ledger = session.ledger
+        session.hold_machines()
         ledger.append(AttemptStarted(trial=trial.trial, attempt=attempt))
         self.watcher.attempt_starts(trial, attempt)
-        done = conduct(self.session, trial, attempt)
-        self.session.run.write_attempt(done.record, documents=done.documents, samples=done.samples)
+        done = conduct(session, trial, attempt)
+        session.run.write_attempt(done.record, documents=done.documents, samples=done.samples)
         outcome = done.record.outcome
         ledger.append(AttemptFinished(trial=trial.trial, attempt=attempt, outcome=outcome))
         self.progress.add(self.kept.small(done.record))
         self.watcher.attempt_ends(done.record)
         if done.stop is not None:
             raise done.stop
+        if session.study.machine is not None and outcome in _PERHAPS_AWAY:
+            session.reach_host_machines(_AWAY)  # no retry is of use while it is away
 
     def _reason_to_stop(self) -> SessionEnd | None:
         self._give_up()

@@ -14,7 +14,6 @@ from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.judge.kinds.verdict_notes import (
     GeneratorSaturated,
     InterferenceExplains,
-    SpanTooShort,
 )
 from steelyard.judge.machines.findings import MachinesFinding
 from steelyard.judge.machines.joined import joined
@@ -234,10 +233,3 @@ def test_equivalent_on_all_is_withheld_where_the_generator_was_the_limit_on_one_
     whole, beside = on_all(found_of(study, near))
     assert isinstance(whole.withheld, GeneratorSaturated)
     assert (whole.word, beside.withheld_on) == (VerdictWord.UNDECIDED, "c")
-
-
-def test_nothing_is_said_on_all_before_every_machine_was_measured_for_the_span() -> None:
-    study = study_on("ab", per_cell=12, span_s=3600.0)
-    whole, beside = on_all(found_of(study, parts_with(study, {"a": 1.1, "b": 1.1})))
-    assert isinstance(whole.withheld, SpanTooShort)
-    assert (whole.withheld.least_s, beside.withheld_on) == (3600.0, "a")

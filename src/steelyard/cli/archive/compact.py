@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as jsons
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Annotated
 
 import typer
@@ -22,12 +22,13 @@ def compact(
     """
     from steelyard.cli.console import say, shown
     from steelyard.errors import HostError, RecordError
-    from steelyard.records.archive import of_one_machine, open_run
+    from steelyard.records.archive import open_run
+    from steelyard.records.compaction import Compacted
     from steelyard.records.compaction import compact as packed
     from steelyard.report.figures import counted
     from steelyard.units import format_bytes
 
-    run = of_one_machine(open_run(path))
+    run = open_run(path)
     if run.is_import:
         raise RecordError(
             f"{run.path} was imported: it has no attempts",
@@ -35,13 +36,14 @@ def compact(
             slug="not-a-run",
         )
     try:
-        done = packed(run)
+        each = [packed(part) for part in run.parts()]
     except OSError as error:
         raise HostError(
             f"cannot pack {run.path}: {error.strerror}",
             hint="nothing is lost: make room for a tenth of the run, and call it again",
             slug="cannot-write",
         ) from error
+    done = Compacted(*map(sum, zip(*map(astuple, each), strict=True)))
     if json:
         say(jsons.dumps({"run": str(run.path), **asdict(done)}, indent=1))
         return

@@ -39,10 +39,13 @@ def publish(
     """Put a run into a folder for others, with all that its findings rest on."""
     from steelyard.cli.console import say, shown
     from steelyard.publication.publish import publish as made_of
-    from steelyard.records.archive import of_one_machine, open_run
+    from steelyard.records.archive import of_one_machine, open_run, refuse_names_of_machines
     from steelyard.units import format_bytes
 
-    made = made_of(of_one_machine(open_run(path)), to, allowed=allow or (), records=not anonymous)
+    run = of_one_machine(open_run(path))
+    if anonymous:
+        refuse_names_of_machines(run)
+    made = made_of(run, to, allowed=allow or (), records=not anonymous)
     say(f"published: {shown(made.folder)}, {made.files} files, {format_bytes(made.bytes)}")
     say(f"commitment: {made.commitment or 'none, the run was made without'}")
     say(f"SHA256SUMS: {made.sums_sha256}")

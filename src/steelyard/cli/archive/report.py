@@ -45,7 +45,7 @@ def report(  # noqa: PLR0917 - typer reads options from the parameters
 ) -> None:
     """Write the report of a run again and print its verdicts."""
     from steelyard.cli.archive.reading import chosen_formats, print_answer, write_into
-    from steelyard.records.archive import open_run
+    from steelyard.records.archive import open_run, refuse_names_of_machines
     from steelyard.report.anonymous import anonymous_of
     from steelyard.report.from_run import find, stored
 
@@ -55,8 +55,8 @@ def report(  # noqa: PLR0917 - typer reads options from the parameters
     if anonymous and to is None:
         raise typer.BadParameter("--anonymous needs --to FOLDER: the run's own holds the records")
     run = None if path.is_file() else open_run(path)
-    if run is not None and run.has_machines and anonymous:
-        raise typer.BadParameter("--anonymous takes the run of one machine: their names are in it")
+    if run is not None and anonymous:
+        refuse_names_of_machines(run)
     findings = stored(path) if run is None else find(run, notes)
     if run is not None and anonymous:
         findings = anonymous_of(findings, run.records())

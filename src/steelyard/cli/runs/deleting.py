@@ -30,7 +30,7 @@ def delete_runs(
         RecordError: a name is no run, or its folder is reached by a link.
         typer.BadParameter: no terminal can answer, and ``yes`` was not said.
     """
-    runs = [_named(name, results) for name in dict.fromkeys(names)]
+    runs = [_named(name, results, whole=whole) for name in dict.fromkeys(names)]
     if not yes and not _is_confirmed(runs, whole=whole):
         return ExitCode.DONE
     freed: dict[str, int] = {}
@@ -50,7 +50,7 @@ def delete_runs(
     return ExitCode.DONE if len(freed) == len(runs) else ExitCode.OPERATOR
 
 
-def _named(name: str, results: Path) -> Run:
+def _named(name: str, results: Path, *, whole: bool) -> Run:
     given = Path(name)
     path = given if given.is_dir() else results / name
     if not (path / FACTS).is_file() or path.is_symlink():
@@ -59,12 +59,22 @@ def _named(name: str, results: Path) -> Run:
             hint=f"give STUDY/RUN as `steelyard runs` lists it below {results}, or its folder",
             slug="not-a-run",
         )
-    return Run(path)
+    run = Run(path)
+    if whole and run.of_machines is not None:
+        raise RecordError(
+            f"{name} is a part of the run of several machines; nothing was deleted",
+            hint=f"delete all of it, {run.of_machines}, or leave out --all for its spare files",
+            slug="run-of-several-machines",
+        )
+    return run
 
 
 def _refuse_pending(run: Run, *, whole: bool) -> None:
     """The ledger is all that can undo what a session left on a machine."""
-    if whole and (pending := pending_undos(read_ledger(run.ledger_path))):
+    pending = [
+        undo for part in run.parts() for undo in pending_undos(read_ledger(part.ledger_path))
+    ]
+    if whole and pending:
         raise RecordError(
             f"{run.path} left {counted(len(pending), 'change')} on machines that only its ledger "
             "can undo; it is kept",

@@ -36,13 +36,13 @@ from steelyard.hosts.secrets import refuse_missing_secrets
 from steelyard.judge.findings import RunFindings, WorkloadFindings
 from steelyard.plan.make import Planned
 from steelyard.records.archive import Run, open_run
-from steelyard.records.events import RunJudged, SessionEnd
+from steelyard.records.events import RunJudged
 from steelyard.report.from_run import find_each
 from steelyard.report.notes import json_text
 from steelyard.report.view import View, views
 from steelyard.study.model import Study
 from steelyard.study.read import read_study
-from steelyard.trial.machines import run_machines
+from steelyard.trial.machines import RoundsEnd, run_machines
 from steelyard.trial.session import run_session
 from steelyard.trial.session_state.interrupt import Interrupt
 
@@ -134,23 +134,28 @@ def _measured(study: Study, opened: Run, wanted: Wanted) -> int:
     stream = EventStream(study, opened, shown(opened.path)) if wanted.json else None
     interrupt = Interrupt(tell_at_once)
     with interrupt.installed():
-        if _session(study, opened, wanted, interrupt, stream) == "interrupted":
-            return _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
+        ended = _session(study, opened, wanted, interrupt, stream)
     try:
-        return _reported(opened, wanted, stream)
+        if ended.reason == "interrupted":
+            code = _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
+        else:
+            code = _reported(opened, wanted, stream, failed=bool(ended.failed))
     except KeyboardInterrupt:
-        return _interrupted(opened, "the run itself had ended")
+        code = _interrupted(opened, "the run itself had ended")
+    for failed in ended.failed.values():
+        raise failed
+    return code
 
 
 def _session(
     study: Study, opened: Run, wanted: Wanted, interrupt: Interrupt, stream: EventStream | None
-) -> SessionEnd:
-    """One session of the run, or of the runs of all machines; why it ended."""
+) -> RoundsEnd:
+    """One session of the run, or of the runs of all machines; how it ended."""
     if opened.has_machines:
         with watch_machines(study, opened, stream) as (on, rounds):
             return run_machines(study, on, interrupt, wanted.busy, rounds)
     with watch(study, stream) as watcher:
-        return run_session(study, opened, watcher, interrupt, wanted.busy)
+        return RoundsEnd(run_session(study, opened, watcher, interrupt, wanted.busy), {})
 
 
 def _interrupted(opened: Run, further: str) -> int:
@@ -160,7 +165,8 @@ def _interrupted(opened: Run, further: str) -> int:
     return ExitCode.INTERRUPTED
 
 
-def _reported(opened: Run, wanted: Wanted, stream: EventStream | None) -> int:
+def _reported(opened: Run, wanted: Wanted, stream: EventStream | None, *, failed: bool) -> int:
+    """Writes and prints what was found; ``failed``: on a machine that has left, by an error."""
     each = find_each(opened)
     findings = each.pop(opened)
     written = tuple(dict.fromkeys((*wanted.formats, "json")))  # findings.json always lies beside
@@ -168,7 +174,7 @@ def _reported(opened: Run, wanted: Wanted, stream: EventStream | None) -> int:
     for part, own in each.items():
         write(part, own, written)
     reports = [shown(path) for path in paths[: len(wanted.formats)]]
-    code = _exit_code(findings, wanted.fail_if)
+    code = ExitCode.OPERATOR if failed else _exit_code(findings, wanted.fail_if)
     if stream is not None:
         document = json.loads(json_text(findings, findings.labels))
         stream.write(RunJudged(exit_code=code, reports=tuple(reports), findings=document))

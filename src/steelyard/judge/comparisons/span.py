@@ -32,19 +32,9 @@ def disagrees(
     if comparison.span_s is None:
         return None
     tests = readings.tests(series, comparison.pair, exploratory=comparison.exploratory)
-    span_s = readings.span_s(series.visits[0], series.visits[-1]) or 0.0
-    return disagree(comparison, tests, decision, span_s, margin_log)
-
-
-def disagree(
-    comparison: Comparison, tests: Inference, decision: Decision, span_s: float, margin_log: float
-) -> SpanDisagrees | None:
-    """The same of the tests themselves, of one machine or of several."""
-    if comparison.span_s is None:
-        return None
     if all(holds_now(word, tests, margin_log, comparison.share) for word in decision.words):
         return None
-    return SpanDisagrees(span_s=span_s)
+    return SpanDisagrees(span_s=readings.span_s(series.visits[0], series.visits[-1]) or 0.0)
 
 
 def holds_now(word: VerdictWord, tests: Inference, margin_log: float, share: float) -> bool:

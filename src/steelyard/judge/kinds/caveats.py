@@ -29,6 +29,20 @@ class SeveralMachines(Note):
     systems: tuple[tuple[str, ...], ...]
 
 
+class MachineMissing(Note):
+    """One of several machines has left by an error, so long before the last event of any.
+
+    It was measured for ``visits``, others for up to ``visits_most``.
+    """
+
+    kind: Literal["machine_missing"] = "machine_missing"
+    machine: str
+    visits: int
+    visits_most: int
+    missing_s: float
+    error: str
+
+
 class ConditionsMeasured(Note):
     """Nothing between or beyond these conditions was measured."""
 
@@ -293,6 +307,7 @@ class CleanupNotVerified(Note):
 Caveat = Annotated[
     OneMachine
     | SeveralMachines
+    | MachineMissing
     | ConditionsMeasured
     | LevelsScreened
     | ScreeningAssumptions

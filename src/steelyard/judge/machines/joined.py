@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
+from types import MappingProxyType
 
 from steelyard.judge.findings import (
     AttemptFinding,
@@ -19,10 +20,12 @@ from steelyard.judge.findings import (
 )
 from steelyard.judge.kinds.caveats import Caveat, OneMachine, SeveralMachines
 from steelyard.judge.machines.findings import MachinesFinding
+from steelyard.judge.machines.missing import missing_machines
 from steelyard.judge.machines.of_study import MachinePart, verdicts_together
 from steelyard.judge.visits.pairs import MACHINE, Conditions
 from steelyard.judge.visits.series import EFFORT, Effort
 from steelyard.plan.model import Cell
+from steelyard.records.events import Event
 from steelyard.study.model import Study
 
 _ABOUT_THE_MACHINE = (OneMachine, SeveralMachines)
@@ -35,9 +38,13 @@ def joined(
     *,
     run: str,
     seed: int,
+    events: Mapping[str, Sequence[Event]] = MappingProxyType({}),
     effort: Effort = EFFORT,
 ) -> RunFindings:
-    """``study`` names all machines, ``found`` are the findings of each; ``seed`` drew theirs."""
+    """``study`` names all machines, ``found`` are the findings of each; ``seed`` drew theirs.
+
+    ``events`` are the ledgers, which know of machines that have left.
+    """
     first, together = next(iter(found.values())), verdicts_together(study, parts, effort)
     counts = [sum(len(v.trials) for v in part.plan.every_visit) for part in parts.values()]
     before = dict(zip(parts, accumulate(counts, initial=0), strict=False))
@@ -49,11 +56,13 @@ def joined(
         )
         for place, own in enumerate(first.workloads)
     )
+    done = {name: own.stop.visits_done for name, own in found.items()}
+    missing = tuple(missing_machines(events, done))
     facts = {each.fact: each for own in found.values() for each in own.differences}
     changed = {
         "run": run,
         "seed": seed,
-        "stop": _stop([each.stop for each in found.values()]),
+        "stop": _stop([each.stop for each in found.values()], left=bool(missing)),
         "workloads": tuple(workloads),
         "interference": (),
         "attempts": tuple(_attempts(found, before)),
@@ -64,7 +73,7 @@ def joined(
             for each in own.machines
         ),
         "tested": _tested(found),
-        "caveats": _all([own.caveats for own in found.values()]),
+        "caveats": (*missing, *_all([own.caveats for own in found.values()])),
     }
     return first.model_copy(update=changed)
 
@@ -147,12 +156,18 @@ def _attempts(
             yield each.model_copy(update=changed)
 
 
-def _stop(each: Sequence[StopFinding]) -> StopFinding:
-    """Sums; why it ended is why the first did that ended without a verdict."""
+def _stop(each: Sequence[StopFinding], *, left: bool) -> StopFinding:
+    """Sums; why it ended is why the first did that ended without a verdict.
+
+    Where one has ``left``, the run is not at its end once the others have ended.
+    """
     reasons = [stop.reason for stop in each]
+    ended = next((reason for reason in reasons if reason != "decided"), "decided")
+    if left and set(reasons) != {"running"}:
+        ended = "interrupted"
     extended = [stop.extended_from for stop in each if stop.extended_from is not None]
     return StopFinding(
-        reason=next((reason for reason in reasons if reason != "decided"), "decided"),
+        reason=ended,
         visits_done=sum(stop.visits_done for stop in each),
         visits_planned=sum(stop.visits_planned for stop in each),
         trials_done=sum(stop.trials_done for stop in each),

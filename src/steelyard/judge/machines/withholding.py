@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from steelyard.inference.noise.robust import Floats
@@ -15,7 +15,6 @@ from steelyard.judge.comparisons.interference_checks import (
     generator_saturated,
     interference_explains_mean,
 )
-from steelyard.judge.comparisons.span import disagree, too_short
 from steelyard.judge.comparisons.withholding import (
     carry_over_decides,
     coarse,
@@ -23,13 +22,11 @@ from steelyard.judge.comparisons.withholding import (
     unreliable,
 )
 from steelyard.judge.kinds.verdict_notes import (
-    EffectChanges,
     FailedAttemptsDecide,
-    SpanDisagrees,
     Withheld,
 )
 from steelyard.judge.machines.looks import Look
-from steelyard.judge.visits.series import Series, Visits
+from steelyard.judge.visits.series import Series
 
 
 @dataclass(frozen=True)
@@ -55,9 +52,10 @@ def _objections(
     pair, words = comparison.pair, decision.words
     on = {name: (own, look.on[name].until(own.visits[-1])) for name, own in look.series.items()}
     for name, (own, readings) in on.items():
-        yield from _on(name, too_short(comparison.span_s, own.visits, readings))
         yield from _on(name, unreliable(pair, own, readings, margin_log))
-    yield from _on(None, _denied(comparison, on, tests, decision, margin_log))
+    found = tests.estimate()
+    if found is not None:
+        yield from _on(None, contradicts(found.ratio_log, decision, margin_log))
     for name, (own, readings) in on.items():
         yield from _on(name, coarse(own, decision, margin_log))
         yield from _on(name, generator_saturated(pair, own, readings, words))
@@ -71,22 +69,6 @@ def _objections(
 def _on(machine: str | None, reason: Withheld | None) -> Iterator[Objection]:
     if reason is not None:
         yield Objection(reason, machine)
-
-
-def _denied(
-    comparison: Comparison,
-    on: Mapping[str, tuple[Series, Visits]],
-    tests: Inference,
-    decision: Decision,
-    margin_log: float,
-) -> EffectChanges | SpanDisagrees | None:
-    """What the visits of all machines by themselves have against the decision."""
-    found = tests.estimate()
-    if found is not None and (denied := contradicts(found.ratio_log, decision, margin_log)):
-        return denied
-    spans = [readings.span_s(own.visits[0], own.visits[-1]) for own, readings in on.values()]
-    least = min((span or 0.0 for span in spans), default=0.0)
-    return disagree(comparison, tests, decision, least, margin_log)
 
 
 def _failed_attempts_decide(present: Standing, look: Look, margin_log: float) -> bool:

@@ -9,6 +9,7 @@ from steelyard.judge.kinds.caveats import (
     BudgetNotDeclared,
     EngineRemoved,
     FailuresUnequal,
+    MachineMissing,
     ManyFailures,
     OrderNotRandom,
     OrderRepeats,
@@ -40,6 +41,7 @@ from steelyard.report.effects import percent_of, signed_effect
 from steelyard.report.figures import counted, listed, percent
 from steelyard.report.notes.registry import shortens
 from steelyard.report.vocabulary import noun
+from steelyard.units import format_duration
 
 
 def _of_log(log: float) -> str:
@@ -178,6 +180,14 @@ def _failures_unequal(note: FailuresUnequal) -> str:
 @shortens(ManyFailures)
 def _many_failures(note: ManyFailures) -> str:
     return f"{note.failed} of {note.attempts} attempts failed: results may be biased"
+
+
+@shortens(MachineMissing)
+def _machine_missing(note: MachineMissing) -> str:
+    return (
+        f"{note.machine} is missing for {format_duration(note.missing_s)}, since its "
+        f"{counted(note.visits, 'visit')} of up to {note.visits_most}"
+    )
 
 
 @shortens(SeveralMachines)

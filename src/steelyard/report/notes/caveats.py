@@ -14,6 +14,7 @@ from steelyard.judge.kinds.caveats import (
     GeneratorOnSameMachine,
     JudgedOnce,
     LevelsScreened,
+    MachineMissing,
     ManyFailures,
     NotReset,
     OneMachine,
@@ -32,6 +33,7 @@ from steelyard.report.notes.registry import writes, writes_levels
 from steelyard.report.notes.warnings import kind_text
 from steelyard.study.ending import Extent
 from steelyard.study.labels import Labels
+from steelyard.units import format_duration
 
 _KEPT_BY_A_SERVICE = "system caches, disk layout and boot state"
 _KEPT = {
@@ -61,6 +63,16 @@ def _several_machines(note: SeveralMachines) -> str:
     return (
         f"Measured on {len(note.systems)} machines ({places}): a difference between systems on "
         "different machines may be one between the machines, and others were not tested"
+    )
+
+
+@writes(MachineMissing)
+def _machine_missing(note: MachineMissing) -> str:
+    visits = counted(note.visits, "visit")
+    return (
+        f"{note.machine} is missing since its {visits}, for {format_duration(note.missing_s)} "
+        f"({note.error}): what is said of all of these machines rests on {visits} of each, others "
+        f"have up to {note.visits_most}. Repair it and go on with `steelyard resume`"
     )
 
 

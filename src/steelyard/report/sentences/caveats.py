@@ -57,6 +57,7 @@ class Caveat:
 
 
 _GRAVE = (
+    of_runs.MachineMissing,
     of_runs.OrderNotRandom,
     of_runs.OrderRepeats,
     of_runs.FailuresUnequal,

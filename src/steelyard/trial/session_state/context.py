@@ -132,6 +132,20 @@ class SessionContext:
         """Every machine that carries a system, by name."""
         return list(dict.fromkeys(system.host_machine for system in self.study.systems.values()))
 
+    def reach_host_machines(self, hint: str) -> None:
+        """Opens every machine that carries a system, or takes those that are open.
+
+        Raises:
+            HostError: one cannot be reached.
+        """
+        for address in self.host_machines():
+            try:
+                self.machines.at(address)
+            except SystemFailure as failure:
+                raise HostError(
+                    failure.message, hint=hint, slug="machine-cannot-be-reached"
+                ) from failure
+
     def hold_machines(self, waits: Callable[[str], None] = lambda _: None) -> None:
         """Returns when every machine of the study that can be reached is this session's alone.
 
