@@ -90,6 +90,15 @@ COMMANDS = {
         ("steelyard resume results/my-study", "steelyard resume results/my-study --extend"),
         "cli.session.measure",
     ),
+    "submit": Entry(
+        "queue.submit:submit",
+        "Put a run on the queue of a laboratory (Slurm), once; nothing is started twice.",
+        _STUDY,
+        ("steelyard submit my-study --constraint epyc",
+         "steelyard submit my-study --nodelist 'n[1-4]' --each-node",
+         "steelyard submit --resume results/my-study/RUN"),
+        "cli.queue.submission",
+    ),
     "gate": Entry(
         "pipeline.gate:gate",
         "Measure a change against its base, both built here; slower or contradicted: exit code 5.",
@@ -160,7 +169,8 @@ COMMANDS = {
         ("steelyard runs --study my-study --sort size",
          "steelyard runs --older '30 d' --state decided --json",
          "steelyard runs delete my-study/2026-11-23T19-36-28Z",
-         "steelyard runs delete my-study/2026-11-23T19-36-28Z --all --yes"),
+         "steelyard runs delete my-study/2026-11-23T19-36-28Z --all --yes",
+         "steelyard runs cancel my-study/2026-11-23T19-36-28Z"),
     ),
     "query": Entry(
         "archive.query:query",

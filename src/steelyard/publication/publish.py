@@ -26,11 +26,12 @@ from steelyard.records.deletion import SCRATCH, held
 from steelyard.records.files.checksums import SUMS
 from steelyard.records.files.durable import NEW, folder_appears, write_file
 from steelyard.records.files.packed import PACKED, read_packed
+from steelyard.records.submission import FOLDER as QUEUE
 from steelyard.report.anonymous import anonymous_of
 from steelyard.report.formats.registry import write_report
 from steelyard.report.from_run import find
 
-_NOT_PUBLISHED = {REPORT, SCRATCH}
+_NOT_PUBLISHED = {REPORT, SCRATCH, QUEUE}
 _MOST_NAMED = 10
 
 

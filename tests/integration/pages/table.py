@@ -30,6 +30,7 @@ BUILDS_ENGINES = "fetches a compiler of 450 MB; it checks what it makes"
 ANOTHER_MACHINE = "needs another machine"
 NO_COMMAND = "is no command and no file: it shows a form"
 HELD = "is held by "
+IN_THE_QUEUE = HELD + "tests/platforms/test_queue.py"
 
 REST = """\
 study: part
@@ -139,6 +140,7 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
             where(has_namespaces, "user namespaces", commands()),
         ),
         ("study: nested", study()),
+        ("study: two-boards", study()),
     ],
     "docs/guide/add-a-service.md": [
         ("summary:", text_file(SERVICE)),
@@ -205,6 +207,13 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
     "docs/guide/several-machines.md": [
         ("study: my-test-day", study()),
         ("steelyard plan studies/tuned-test-day", HELD + "tests/unit/study/test_machines.py"),
+    ],
+    "docs/guide/queue.md": [
+        ("steelyard submit my-study", IN_THE_QUEUE),
+        ("steelyard runs", IN_THE_QUEUE),
+        ("steelyard submit --resume", IN_THE_QUEUE),
+        ("NodeName=", NO_COMMAND),
+        ("sbatch", NO_COMMAND),
     ],
     "docs/guide/measure-an-event.md": [
         ("study: stop-of-a-server", text_file("stop.yaml")),

@@ -1,4 +1,4 @@
-"""``steelyard runs`` and ``steelyard runs delete``: what each takes."""
+"""``steelyard runs``, ``runs delete`` and ``runs cancel``: what each takes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ StateOption = Annotated[
     typer.Option(
         "--state",
         help="Runs in this state: running, open (interrupted by a crash), interrupted, decided, "
-        "budget_visits, budget_time, failures, error, imported; may be repeated.",
+        "budget_visits, budget_time, failures, error, imported; or whose job is pending, running, "
+        "ended, failed, cancelled, unknown; may be repeated.",
     ),
 ]
 VerdictOption = Annotated[
@@ -101,3 +102,18 @@ def delete(  # noqa: PLR0917
 
     folder: Path = ctx.obj if results == RESULTS and ctx.obj is not None else results
     return delete_runs(names, folder, whole=whole, yes=yes, as_json=json)
+
+
+@app.command()
+@with_exit_code
+def cancel(
+    ctx: typer.Context,
+    names: RunsArgument,
+    results: ResultsOption = RESULTS,
+    json: JsonOption = False,
+) -> int:
+    """Take runs off the queue; one that runs undoes what it changed, and `resume` may go on."""
+    from steelyard.cli.runs.cancelling import cancel_runs
+
+    folder: Path = ctx.obj if results == RESULTS and ctx.obj is not None else results
+    return cancel_runs(names, folder, as_json=json)

@@ -30,7 +30,7 @@ def delete_runs(
         RecordError: a name is no run, or its folder is reached by a link.
         typer.BadParameter: no terminal can answer, and ``yes`` was not said.
     """
-    runs = [_named(name, results, whole=whole) for name in dict.fromkeys(names)]
+    runs = [named(name, results, whole=whole) for name in dict.fromkeys(names)]
     if not yes and not _is_confirmed(runs, whole=whole):
         return ExitCode.DONE
     freed: dict[str, int] = {}
@@ -50,19 +50,24 @@ def delete_runs(
     return ExitCode.DONE if len(freed) == len(runs) else ExitCode.OPERATOR
 
 
-def _named(name: str, results: Path, *, whole: bool) -> Run:
+def named(name: str, results: Path, *, whole: bool = True) -> Run:
+    """The run of a name as the list has it, or of its folder.
+
+    Raises:
+        RecordError: there is none, its folder is a link, or it is a part of one and that ``whole``.
+    """
     given = Path(name)
     path = given if given.is_dir() else results / name
     if not (path / FACTS).is_file() or path.is_symlink():
         raise RecordError(
-            f"{name} is not the folder of a run; nothing was deleted",
+            f"{name} is not the folder of a run; nothing was done",
             hint=f"give STUDY/RUN as `steelyard runs` lists it below {results}, or its folder",
             slug="not-a-run",
         )
     run = Run(path)
     if whole and run.of_machines is not None:
         raise RecordError(
-            f"{name} is a part of the run of several machines; nothing was deleted",
+            f"{name} is a part of the run of several machines; nothing was done",
             hint=f"delete all of it, {run.of_machines}, or leave out --all for its spare files",
             slug="run-of-several-machines",
         )

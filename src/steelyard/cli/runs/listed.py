@@ -13,7 +13,9 @@ from typing import Any
 import typer
 
 from steelyard.cli.console import say, shown, tell, warn
+from steelyard.cli.runs import queue_states
 from steelyard.errors import ExitCode
+from steelyard.queue.submitting import Queued
 from steelyard.records.archive import Run
 from steelyard.records.deletion import bytes_on_disk
 from steelyard.report.figures import counted
@@ -24,6 +26,8 @@ from steelyard.web.rows import row_of, words_of
 
 _NONE = "-"
 _HEAD = ("study", "begun (UTC)", "state", "trials", "verdict", "size", "run")
+_QUEUE = "queue"
+"""A column where any run was submitted."""
 _RIGHT = {"trials", "size"}
 
 
@@ -34,6 +38,7 @@ class Row:
     run: ListedRun
     trials: int
     size_bytes: int
+    queued: Queued | None = None
 
     @property
     def verdict(self) -> str:
@@ -43,7 +48,9 @@ class Row:
     def document(self) -> dict[str, Any]:
         """As JSON has it: what the list of ``serve`` has, and what only this one has."""
         own = {"trials": self.trials, "words": self.run.state.words, "size_bytes": self.size_bytes}
-        return {**row_of(self.run), **own, "path": str(self.run.path)}
+        there = self.queued
+        queue = None if there is None else queue_states.document_of(Run(self.run.path), there)
+        return {**row_of(self.run), **own, "path": str(self.run.path), _QUEUE: queue}
 
 
 _KEYS: dict[str, Callable[[Row], tuple[object, ...]]] = {
@@ -89,12 +96,13 @@ class Wanted:
             _age_s(newer, "--newer"),
         )
 
-    def has(self, run: ListedRun, now_s: float) -> bool:
-        """Whether a run is among them."""
+    def has(self, run: ListedRun, now_s: float, queued: Queued | None = None) -> bool:
+        """Whether a run is among them; its state is that of its ledger, or of its job."""
+        states = {run.status} if queued is None else {run.status, queued.state}
         age_s = now_s - run.facts.created_unix_ns / 1e9
         return (
             (not self.studies or run.facts.study in self.studies)
-            and (not self.states or run.status in self.states)
+            and (not self.states or bool(self.states & states))
             and (not self.words or bool(self.words & set(run.state.words)))
             and (self.older_s is None or age_s > self.older_s)
             and (self.newer_s is None or age_s <= self.newer_s)
@@ -111,7 +119,12 @@ def print_runs(
     """
     listing = Index(results_folder(results)).listing()
     now_s = time.time()
-    rows = [_row(run) for run in listing.runs.values() if wanted.has(run, now_s)]
+    queued = queue_states.queue_states([Run(run.path) for run in listing.runs.values()])
+    rows = [
+        _row(run, queued.get(str(run.path)))
+        for run in listing.runs.values()
+        if wanted.has(run, now_s, queued.get(str(run.path)))
+    ]
     rows.sort(key=_KEYS[sort], reverse=reverse)
     if as_json:
         skipped = [vars(each) for each in listing.skipped]
@@ -126,21 +139,27 @@ def print_runs(
     return ExitCode.DONE
 
 
-def _row(run: ListedRun) -> Row:
+def _row(run: ListedRun, queued: Queued | None) -> Row:
     parts = Run(run.path).parts()
     trials = [{key.partition("-")[0] for key in part.attempt_keys()} for part in parts]
-    return Row(run, sum(map(len, trials)), bytes_on_disk([run.path]))
+    return Row(run, sum(map(len, trials)), bytes_on_disk([run.path]), queued)
 
 
 def _table(rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
-    cells = [_HEAD, *(_cells(row) for row in rows)]
+    head: tuple[str, ...] = _HEAD
+    cells = [_cells(row) for row in rows]
+    if any(row.queued for row in rows):
+        head = (*_HEAD, _QUEUE)
+        states = [queue_states.words_of(row.queued) if row.queued else _NONE for row in rows]
+        cells = [(*own, state) for own, state in zip(cells, states, strict=True)]
+    cells = [head, *cells]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [
         "  ".join(
             text.rjust(width) if name in _RIGHT else text.ljust(width)
-            for name, text, width in zip(_HEAD, line, widths, strict=True)
+            for name, text, width in zip(head, line, widths, strict=True)
         ).rstrip()
         for line in cells
     ]

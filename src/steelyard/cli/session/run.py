@@ -52,6 +52,11 @@ RetryStoppedOption = Annotated[
         help="Measure systems again that were stopped because they failed: their cause is removed.",
     ),
 ]
+QueuedOption = Annotated[
+    int | None,
+    typer.Option("--queued", min=1, hidden=True, help="The submission whose job this is."),
+]
+"""Written into the script of a job by ``steelyard submit``."""
 
 
 def run(  # noqa: PLR0917 - typer reads options from the parameters
@@ -85,11 +90,16 @@ def resume(  # noqa: PLR0917 - the same
     formats: FormatOption = "html",
     wait: WaitOption = False,
     take_over: TakeOverOption = False,
+    queued: QueuedOption = None,
 ) -> int:
     """Go on with a run that was interrupted; no finished trial is lost or repeated."""
     from steelyard.cli.session import measure
 
+    if queued is not None:
+        from steelyard.cli.queue.starting import claim_queued
+
+        claim_queued(path, queued)
     wanted = measure.Wanted.of(
-        formats, json=as_json, fail_if=fail_if, wait=wait, take_over=take_over
+        formats, json=as_json, fail_if=fail_if, wait=wait or queued is not None, take_over=take_over
     )
     return measure.resumed(path, wanted, extend=extend, retry_stopped=retry_stopped)

@@ -1,0 +1,1 @@
+"""``steelyard submit``, and what ``steelyard runs`` says of the queue."""

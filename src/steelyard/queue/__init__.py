@@ -1,0 +1,1 @@
+"""Runs on the queue of a laboratory: what is asked of Slurm, and what it answers."""
