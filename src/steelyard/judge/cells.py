@@ -22,7 +22,15 @@ from steelyard.study.workload_study import WorkloadStudy
 INTERVAL_LEVEL = 0.95
 FEWEST_VALUES = 6
 
-_RESET_PHASES = ("restore", "attach_disks", "configure", "start_service", "drop_caches", "undo")
+_RESET_PHASES = (
+    "restore",
+    "attach_disks",
+    "configure",
+    "start_service",
+    "drop_caches",
+    "check_disks",
+    "undo",
+)
 _USEFUL_PHASES = (*_RESET_PHASES, "run_reference_kernel", "warmup", "window")
 _NS_PER_S = 1e9
 

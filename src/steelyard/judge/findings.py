@@ -18,6 +18,7 @@ from steelyard.judge.analyses.consolidation.findings import (
     InterferenceTableFinding,
 )
 from steelyard.judge.analyses.costs.findings import CostFinding, PlacementFinding
+from steelyard.judge.analyses.disks.findings import DiskFinding
 from steelyard.judge.analyses.events.findings import EventFinding
 from steelyard.judge.analyses.factors.findings import InfluenceFinding
 from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
@@ -391,6 +392,7 @@ class RunFindings(Frozen):
     differences: tuple[DifferenceFinding, ...]
     machines: tuple[MachineFinding, ...] = ()
     tested: dict[str, dict[str, tuple[str, ...]]] = Field(default_factory=dict)
+    disks: tuple[DiskFinding, ...] = ()
     caveats: tuple[Caveat, ...] = ()
     study_text: str = ""
     author_notes: dict[str, str] = Field(default_factory=dict)

@@ -161,7 +161,7 @@ def _compared(evidence: Evidence) -> Part:
         "trends": tuple(trend_findings(evidence.overall)),
         "rankings": tuple(ranked),
         "aa_control": None if aa_control is None else finding(aa_control, readings, margin),
-        "claims": tuple(claim_findings(study, plan, readings, evidence.scaling)),
+        "claims": tuple(claim_findings(study, plan, readings, evidence.scaling, evidence.events)),
     }
 
 

@@ -13,6 +13,7 @@ from steelyard.inference.sequential import DECIDED, VerdictWord
 from steelyard.judge.analyses.claims.judged import open_parts
 from steelyard.judge.analyses.consolidation.findings import InterferenceTableFinding
 from steelyard.judge.analyses.consolidation.matrix import OneWorkload, interference_findings
+from steelyard.judge.analyses.disks.count import disk_findings
 from steelyard.judge.analyses.factors.influence import SoFar, so_far
 from steelyard.judge.analyses.latency.times import latency_findings
 from steelyard.judge.analyses.resources.bands import resource_findings
@@ -175,6 +176,7 @@ def judge_study(
         differences=differences,
         machines=tuple(machine_findings(records, plan.systems)),
         tested=tested_programs(records),
+        disks=tuple(disk_findings(plan, records, events)),
         caveats=(
             *futility_caveats(events),
             *(unused_acceptances(study, differences) if records else ()),

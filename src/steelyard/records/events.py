@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, TypeAdapter
 
 from steelyard.plan.model import Cell, Frozen
+from steelyard.records.disk_checks import DiskCheck
 from steelyard.records.missing import Missing
 from steelyard.records.schema import Calibration, Outcome
 from steelyard.records.warnings import WarningKind
@@ -284,6 +285,14 @@ class WorkloadStopped(_Event):
     visit: int
 
 
+class DisksChecked(_Event):
+    """The disks of a system that stayed up between trials were checked when it was taken down."""
+
+    event: Literal["disks_checked"] = "disks_checked"
+    system: str
+    disk_checks: tuple[DiskCheck, ...]
+
+
 class StoppedRetried(_Event):
     """The user asks to measure again what was stopped before: attempts on these systems until now
     do not count for stopping them, nor against the attempts that a trial may have.
@@ -339,6 +348,7 @@ Event = (
     | WorkloadsEliminated
     | SystemStopped
     | WorkloadStopped
+    | DisksChecked
     | StoppedRetried
     | BudgetExtended
     | UndoPlanned

@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from steelyard.plan.model import Cell, Frozen
+from steelyard.records.disk_checks import DiskCheck
 from steelyard.records.missing import Missing
 from steelyard.records.note import Note
 from steelyard.records.warnings import Bottleneck, TrialWarning
@@ -46,6 +47,7 @@ class Outcome(StrEnum):
     EVENT_MISSED = "event_missed"
     NEEDS_OPERATOR = "needs_operator"
     UNDO_FAILED = "undo_failed"
+    DAMAGED = "damaged"
     INTERRUPTED = "interrupted"
     CONTROLLER_LOST = "controller_lost"
     SYSTEM = "system"
@@ -243,7 +245,8 @@ class TrialRecord(Frozen):
     ``failed_operations`` of the measured load, the commonest first. ``cpu_ratio`` is the share of
     the processors of the system that was used in the window, the largest of all instances.
     ``start_spread_ns`` is the time between the first operation of the first and of the last of the
-    instances that were started together, as they were really sent.
+    instances that were started together, as they were really sent. ``disk_checks`` are those of
+    disks that were unmade after the trial; any damage makes its outcome ``damaged``.
     """
 
     schema_version: Literal[2] = 2
@@ -266,6 +269,7 @@ class TrialRecord(Frozen):
     instances: tuple[InstanceRecord, ...] = ()
     start_spread_ns: int | None = None
     events: tuple[EventRecord, ...] = ()
+    disk_checks: tuple[DiskCheck, ...] = ()
     facts: dict[str, dict[str, str | None]]
     files: tuple[str, ...] = ()
 

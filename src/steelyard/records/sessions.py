@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from steelyard.records.disk_checks import DiskCheck
 from steelyard.records.events import (
+    DisksChecked,
     Event,
     GeneratorCalibrated,
     SessionClosed,
@@ -55,3 +57,14 @@ def standing_stops(events: Iterable[Event]) -> list[SystemStopped | WorkloadStop
         elif isinstance(event, StoppedRetried):
             standing.clear()
     return standing
+
+
+def damaged_while_up(events: Iterable[Event]) -> dict[str, tuple[DiskCheck, ...]]:
+    """Checks that found damage on systems that stayed up, unless asked for again since."""
+    found: dict[str, tuple[DiskCheck, ...]] = {}
+    for event in events:
+        if isinstance(event, DisksChecked) and any(each.damage for each in event.disk_checks):
+            found[event.system] = event.disk_checks
+        elif isinstance(event, StoppedRetried):
+            found = {name: told for name, told in found.items() if name not in event.systems}
+    return found

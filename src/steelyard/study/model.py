@@ -241,13 +241,17 @@ class FindSpec(Spec):
     limits: tuple[GateSpec, ...]
 
 
+Without = Literal["damage", "errors"]
+"""What a claim may say that a system is without."""
+
+
 class ClaimSpec(Spec):
     """A sentence that the data must support.
 
     ``subject`` is a system or a level of the compared factor; ``every_level_of`` stands for all
     but ``excepted``. ``other`` is what it is compared with, ``factor`` the share of it
     (``0.95 of physical``) or how far from it (``3 % of physical``), ``low`` and ``high`` the range
-    of ``peak_users``.
+    of ``peak_users``. ``without``: what must not have been seen of a subject besides.
     """
 
     id: str
@@ -270,6 +274,7 @@ class ClaimSpec(Spec):
     factor: float | None = None
     low: float | None = None
     high: float | None = None
+    without: tuple[Without, ...] = ()
 
 
 class ScreenSpec(Spec):

@@ -1,8 +1,9 @@
 """The life of one trial, on one screen.
 
 reference kernel → restore → attach disks → configure → start service → make ready → audit →
-settle → drop caches → measure (warm-up and window) → collect → check → undo. Each is a function
-of that name. Whatever happens, ``undo`` runs and what is known becomes a record.
+settle → drop caches → measure (warm-up and window) → collect → check → end services → check disks →
+undo. Each is a function of that name, the last three in ``finish``. Whatever happens, ``undo`` runs
+and what is known becomes a record.
 
 Where systems stay up, the first trial of each prepares it, the others ``reuse`` what stands, and
 only a trial that failed undoes it: of all systems, so that all are prepared anew.
@@ -11,11 +12,9 @@ only a trial that failed undoes it: of all systems, so that all are prepared ane
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
-from steelyard.hosts.failures import SystemFailure
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Outcome
 from steelyard.study.lookup import responses_in, workload_of
@@ -49,13 +48,11 @@ from steelyard.trial.attempt.prepare import (
     configure_outside,
     lay_out_disks,
     refuse_changed_settings,
-    undo_inside,
-    undo_load,
-    undo_outside,
 )
 from steelyard.trial.attempt.reference_kernel import reference_kernel_of
 from steelyard.trial.attempt.tools import make_tools_ready
 from steelyard.trial.drive.measure import clock_of, measure_all
+from steelyard.trial.finish import finish
 from steelyard.trial.observe.bottleneck import bottleneck_of, machine_cpu
 from steelyard.trial.observe.collect import (
     common_of,
@@ -71,7 +68,7 @@ from steelyard.trial.observe.latencies import distributions_of
 from steelyard.trial.observe.latency_patterns import pattern_warnings
 from steelyard.trial.observe.responses import SERVICE, measure_responses, wanted_units
 from steelyard.trial.session_state.calibrate import calibration_warnings, cell_key, held_against
-from steelyard.trial.session_state.context import KeptSystem, SessionContext
+from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.instance_pool import together
 
 FREE_BYTES_NEEDED = 64 * 1024 * 1024
@@ -84,8 +81,8 @@ def conduct(session: SessionContext, trial: PlannedTrial, number: int) -> Attemp
     try:
         ending = _perform(attempt)
     finally:
-        undoing = _undo(attempt, ending)
-    return attempt.result(undoing or ending)
+        finished = finish(attempt, ending)
+    return attempt.result(finished or ending)
 
 
 def reuse(attempt: Attempt) -> None:
@@ -246,33 +243,6 @@ def check(attempt: Attempt) -> None:
     refuse_by_gates(attempt.gates, list(attempt.loads()))
 
 
-def undo(attempt: Attempt) -> None:
-    """Ends what was started and undoes what was changed, in reverse."""
-    for instance in reversed(attempt.instances):
-        if instance.service is not None and not instance.host.lost:
-            hurried = attempt.session.interrupt.hurried
-            ended = services.stop(instance.service, hurried=hurried)
-            if not attempt.stays_up:  # else it counted the operations of all trials
-                attempt.keep_counters(instance, ended)
-        undo_inside(attempt, instance)
-    undo_outside(attempt)
-
-
-def keep(attempt: Attempt) -> None:
-    """Leaves the system up for its next trial; what was made for the load of this one is undone."""
-    for instance in attempt.instances:
-        undo_load(attempt, instance)
-    up = KeptSystem(attempt.instances, partial(undo, attempt))
-    attempt.session.kept[attempt.trial.cell.system] = up
-
-
-def undo_all_kept(attempt: Attempt) -> None:
-    """Undoes the system of a trial that failed, and all that stayed up beside it."""
-    attempt.session.kept.pop(attempt.trial.cell.system, None)
-    undo(attempt)
-    attempt.session.take_down_kept()
-
-
 _PREPARING = (restore, attach_disks, configure, start_service)
 _MEASURING = (
     make_ready,
@@ -305,19 +275,6 @@ def _perform(attempt: Attempt) -> Ending:
         failure = failed.in_phase(attempt.timeline.phase)
         return Ending(failed.outcome, failure, what_ends_the_session(error, failed))
     return Ending(Outcome.OK, None)
-
-
-def _undo(attempt: Attempt, ending: Ending | None) -> Ending | None:
-    good = ending is not None and ending.outcome is Outcome.OK
-    finish = (keep if good else undo_all_kept) if attempt.stays_up else undo
-    try:
-        with attempt.timeline.during("undo"):
-            finish(attempt)
-    except (AgentRefusal, EngineError, SystemFailure) as error:
-        failed = as_failed(error)
-        attempt.session.pool.forget()
-        return Ending(Outcome.UNDO_FAILED, failed.in_phase("undo"))
-    return None
 
 
 def _refuse_full_disk(instance: Instance) -> None:

@@ -44,14 +44,14 @@ from steelyard.records.events import (
 )
 from steelyard.records.ledger import Ledger, refuse_foreign_run
 from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.records.sessions import spent_ns
+from steelyard.records.sessions import damaged_while_up, spent_ns
 from steelyard.study.model import Level, ResponseSpec, Study
 from steelyard.study.scenarios import workload_name
 from steelyard.study.workload_study import study_of
 from steelyard.trial.conduct import conduct
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.environment import EnvironmentSnapshots
-from steelyard.trial.session_state.futility import futility_of, with_trials
+from steelyard.trial.session_state.futility import damage_of_kept, futility_of, with_trials
 from steelyard.trial.session_state.interim_looks import InterimLooks, interim_event, last_asked
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.kept_records import KeptRecords
@@ -115,6 +115,7 @@ def session_on(  # noqa: PLR0917 - what a session consists of
 def _opened(session: Session) -> Iterator[Session]:
     context, snapshots = session.session, session.snapshots
     session.before = context.ledger.events()
+    context.damaged = damaged_while_up(session.before)
     context.ledger.append(SessionOpened())
     try:
         yield session
@@ -213,6 +214,7 @@ class Session:
     def _is_due(self, visit: PlannedVisit, visits_done: int) -> bool:
         """Whether it is asked after a visit what is still to be measured."""
         failed = any(self.progress.given_up(trial) for trial in visit.trials)
+        failed = failed or bool(self.session.damaged.keys() - self.given_up)
         return failed or self._time_is_up or self.enough or self.looks.is_due(visits_done)
 
     @property
@@ -322,6 +324,7 @@ class Session:
         """Drops systems that produce no valid trial, with a ledger entry, once a session."""
         session = self.session
         failed = futility_of(self.progress, session.plan, lambda r: _primary(session.study, r))
+        failed |= damage_of_kept(session.damaged)
         for system in [
             name for name in session.plan.systems if name in failed.keys() - self.given_up
         ]:

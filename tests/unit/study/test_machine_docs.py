@@ -53,7 +53,8 @@ def test_every_key_of_a_disk_has_its_row(key: str) -> None:
 
 
 @pytest.mark.parametrize("name", filesystems())
-def test_every_filesystem_has_its_row_with_how_it_is_made(name: str) -> None:
-    made, keeps = row(DISKS, name)
+def test_every_filesystem_has_its_row_with_how_it_is_made_and_checked(name: str) -> None:
+    made, checked, keeps = row(DISKS, name)
     assert made == f"`{' '.join(filesystems()[name].make)}`"
+    assert checked == f"`{' '.join(filesystems()[name].check)}`"
     assert keeps == filesystems()[name].keeps

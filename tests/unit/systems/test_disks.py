@@ -14,7 +14,15 @@ from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study import catalogue
 from steelyard.study.declared.machine import filesystems
-from steelyard.systems.disks import DiskPlan, caching_places, drop_caches, prepare, take_down
+from steelyard.systems.disks import (
+    DiskPlan,
+    caching_places,
+    check_disk,
+    drop_caches,
+    prepare,
+    take_down,
+)
+from steelyard.systems.disks.check import TEST_FILE
 from steelyard.systems.platform import AttachedDisk, RawDisk
 
 PLAN = DiskPlan("data", "/srv/data", layout="raid1", filesystem="jfs", mount_options="noatime")
@@ -105,6 +113,35 @@ def test_an_array_is_made_in_step_and_every_step_is_undone_in_reverse(undo: Undo
         "wipefs --all --quiet /dev/vdb",
     ]
     assert undo.pending() == []
+
+
+@pytest.mark.parametrize(("sectors", "kinds"), [("0\n", []), ("128\n", ["copies_differ"])])
+def test_the_copies_of_a_mirror_are_compared_by_the_kernel(
+    undo: UndoLog, sectors: str, kinds: list[str]
+) -> None:
+    guest = Guest.made()
+    prepared = prepare(guest.host(), DISKS, PLAN, undo)
+    guest.files |= {
+        "/sys/block/md1/md/sync_action": "idle\n",
+        "/sys/block/md1/md/mismatch_cnt": sectors,
+        f"{PLAN.mount_point}/{TEST_FILE}": "",
+    }
+    check = check_disk(guest.host(), prepared, "/sums", instance=1, every_file=False)
+    assert [damage.kind for damage in check.damage] == kinds
+    assert check.checked == ("copies", "filesystem", "files")
+    order = [line.split(" -", 1)[0].split(" /")[0] for line in runs(guest)]
+    assert order.index("mdadm") < order.index("fsck.jfs"), "the copies, then the filesystem"
+
+
+@pytest.mark.parametrize(("code", "damaged"), [(0, False), (4, True), (16, False)])
+def test_only_the_exit_codes_of_damage_are_damage(undo: UndoLog, code: int, damaged: bool) -> None:
+    guest = Guest.made()
+    guest.files |= {f"/srv/data/{TEST_FILE}": ""}
+    prepared = prepare(guest.host(), DISKS, DiskPlan("data", "/srv/data", filesystem="jfs"), undo)
+    guest.tools["fsck.jfs"] = lambda _: said(code, stdout="it is what it is")
+    check = check_disk(guest.host(), prepared, "/sums", instance=1, every_file=False)
+    assert bool(check.damage) is damaged
+    assert ("filesystem" in check.not_checked) is (code == 16)
 
 
 def test_the_places_that_cache_are_listed_from_the_service_outwards(undo: UndoLog) -> None:

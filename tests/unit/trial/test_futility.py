@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from steelyard.plan.model import Cell, Forecast, Plan, PlannedTrial, PlannedVisit
+from steelyard.records.disk_checks import CopiesDiffer, DiskCheck
 from steelyard.records.events import (
     AttemptStarted,
     CommonestFailure,
+    DisksChecked,
     FutilityReason,
     StoppedRetried,
 )
 from steelyard.records.missing import Reason
 from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
+from steelyard.records.sessions import damaged_while_up
 from steelyard.study.model import ResponseSpec
-from steelyard.trial.session_state.futility import futility_of
+from steelyard.trial.session_state.futility import damage_of_kept, futility_of
 from steelyard.trial.session_state.progress import Progress, forgiven_attempts
 
 RATE = ResponseSpec(name="rate", label="rate", unit="1/s", direction="higher", primary=True)
@@ -51,7 +54,9 @@ def cell(system: str, users: int) -> Cell:
 
 
 def record(planned: PlannedTrial, told: str) -> TrialRecord:
-    """``+`` has a value, ``.`` succeeded without one, ``i`` is beyond all others, ``x`` failed."""
+    """``+`` has a value, ``.`` succeeded without one, ``i`` is beyond all others, ``x`` failed,
+    ``d`` found its disks damaged.
+    """
     why = Reason(kind="zero_printed")
     response = {
         "+": Measured(value=1.0, unit="1/s"),
@@ -59,13 +64,14 @@ def record(planned: PlannedTrial, told: str) -> TrialRecord:
         "i": Measured(value=None, unit="1/s", missing=why, infinite=True),
     }
     failure = AttemptFailure(phase="measure", message="it ended with exit code 3\nand more")
+    outcome = {"x": Outcome.COMMAND_FAILED, "d": Outcome.DAMAGED}.get(told, Outcome.OK)
     return TrialRecord(
         trial=planned.trial,
         attempt=1,
         visit=planned.visit,
         cell=planned.cell,
-        outcome=Outcome.COMMAND_FAILED if told == "x" else Outcome.OK,
-        failure=failure if told == "x" else None,
+        outcome=outcome,
+        failure=None if outcome is Outcome.OK else failure,
         started_unix_ns=0,
         finished_unix_ns=0,
         phases_ns={},
@@ -208,3 +214,28 @@ def test_what_was_forgiven_stops_no_system_and_what_fails_later_does() -> None:
     assert futility_of(early, planned, lambda _: RATE) == {}
     late = futility_of(Progress(0, records, forgiven), planned, lambda _: RATE)
     assert late["a"].failed_visits == (4, 5, 6)
+
+
+def test_a_system_whose_disks_are_damaged_leaves_at_once_and_is_not_tried_again() -> None:
+    planned = plan("abab")
+    gone = left(planned, "++++d")
+    assert gone.keys() == {"a"}
+    assert gone["a"].failed_visits == (3,)
+    assert gone["a"].commonest.outcome is Outcome.DAMAGED
+    trials = [trial for visit in planned.visits for trial in visit.trials]
+    records = [record(trial, sign) for trial, sign in zip(trials, "++++d", strict=False)]
+    progress = Progress(3, records)
+    assert [progress.finished(trial) for trial in trials] == [True] * 6 + [False] * 2
+
+
+def test_damage_to_a_system_that_stayed_up_stops_it_until_it_is_asked_for_again() -> None:
+    bad = DiskCheck(instance=1, disk="data", device="/dev/loop0", damage=(CopiesDiffer(sectors=8),))
+    good = bad.model_copy(update={"damage": ()})
+    events = [
+        DisksChecked(system="a", disk_checks=(good, bad)),
+        DisksChecked(system="b", disk_checks=(good,)),
+    ]
+    found = damage_of_kept(damaged_while_up(events))
+    assert found.keys() == {"a"}
+    assert found["a"].commonest.outcome is Outcome.DAMAGED
+    assert not damaged_while_up([*events, StoppedRetried(systems=("a",))])

@@ -207,6 +207,7 @@ def _exit_code(findings: RunFindings, fail_if: Sequence[FailIf]) -> int:
     measured = {attempt.trial for attempt in findings.attempts if attempt.outcome == "ok"}
     tried = {attempt.trial for attempt in findings.attempts}
     missing = findings.stop.reason == "failures" or any(map(_missing, views(findings)))
+    missing = missing or any(each.damaged for each in findings.disks)
     return ExitCode.TRIALS_FAILED if tried - measured or missing else ExitCode.DONE
 
 

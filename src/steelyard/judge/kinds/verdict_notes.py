@@ -10,6 +10,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+from steelyard.judge.kinds.integrity import DisksDamaged, DisksNotChecked, ErrorsSeen
 from steelyard.plan.model import Frozen
 from steelyard.records.missing import Missing
 from steelyard.records.note import Note
@@ -374,7 +375,10 @@ VerdictNote = Annotated[
     | CapPossible
     | StoppedEarly
     | VisitsDepend
-    | EstimateAdjusted,
+    | EstimateAdjusted
+    | DisksDamaged
+    | DisksNotChecked
+    | ErrorsSeen,
     Field(discriminator="kind"),
 ]
 """Whatever a verdict, a mean or a claim may have beside it."""

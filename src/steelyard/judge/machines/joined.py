@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from types import MappingProxyType
 
+from steelyard.judge.analyses.disks.findings import DiskFinding
 from steelyard.judge.findings import (
     AttemptFinding,
     RunFindings,
@@ -73,6 +74,7 @@ def joined(
             for each in own.machines
         ),
         "tested": _tested(found),
+        "disks": tuple(_disks(found, before)),
         "caveats": (*missing, *_all([own.caveats for own in found.values()])),
     }
     return first.model_copy(update=changed)
@@ -186,6 +188,25 @@ def _tested(found: Mapping[str, RunFindings]) -> dict[str, dict[str, tuple[str, 
             for fact, values in facts.items():
                 known[fact] = tuple(dict.fromkeys((*known.get(fact, ()), *values)))
     return tested
+
+
+def _disks(found: Mapping[str, RunFindings], before: Mapping[str, int]) -> Iterator[DiskFinding]:
+    """The checks of each system on all machines, with the numbers that trials have together."""
+    for system in next(iter(found.values())).systems:
+        own = [(name, e) for name, of in found.items() for e in of.disks if e.system == system]
+        damaged = [(before[name], disk) for name, each in own for disk in each.damaged]
+        if own:
+            yield DiskFinding(
+                system=system,
+                checks=sum(each.checks for _, each in own),
+                unchecked=sum(each.unchecked for _, each in own),
+                damaged=tuple(
+                    disk
+                    if disk.trial is None
+                    else disk.model_copy(update={"trial": first + disk.trial})
+                    for first, disk in damaged
+                ),
+            )
 
 
 def _all(each: Sequence[Sequence[Caveat]]) -> tuple[Caveat, ...]:

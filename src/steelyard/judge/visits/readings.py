@@ -103,6 +103,11 @@ class Readings:
             accepted=self._accepted,
         )
 
+    @property
+    def records(self) -> Sequence[TrialRecord]:
+        """Every attempt that is read."""
+        return self._records
+
     def good(self, visit: int, conditions: Conditions) -> list[TrialRecord]:
         """The attempt that succeeded, if any."""
         found = self._attempts.get((visit, key_of(conditions)), ())

@@ -82,7 +82,7 @@ def _trials(run: RunFindings) -> Case:
     measured = {each.trial for each in run.attempts if each.outcome == OK}
     lost = {each.trial for each in run.attempts} - measured
     said = " ".join(lines(run, failure_lines)) or "Every attempt succeeded."
-    if lost:
+    if lost or any(each.damaged for each in run.disks):
         return Case(_TRIALS, "fail", "trials_failed", said)
     return Case(_TRIALS, "pass", "measured", said)
 

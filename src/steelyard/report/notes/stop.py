@@ -15,6 +15,7 @@ from steelyard.judge.kinds.caveats import (
     WorkloadFutility,
 )
 from steelyard.records.events import CommonestFailure, EnvironmentDifference, FutilityReason
+from steelyard.records.schema import Outcome
 from steelyard.report.figures import counted, listed
 from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.registry import writes
@@ -22,7 +23,8 @@ from steelyard.report.notes.registry import writes
 
 @writes(SystemFutility)
 def _system_futility(note: SystemFutility) -> str:
-    said = f"{note.system} was stopped for futility: {_reason(note.reason)}"
+    why = "" if note.reason.commonest.outcome is Outcome.DAMAGED else " for futility"
+    said = f"{note.system} was stopped{why}: {_reason(note.reason)}"
     if note.others_continued is None:
         return said
     others = "; the other systems were measured further" if note.others_continued else ""
@@ -51,6 +53,8 @@ def _by_system(workload: str, by_system: Mapping[str, FutilityReason]) -> str:
 
 
 def _reason(reason: FutilityReason) -> str:
+    if reason.commonest.outcome is Outcome.DAMAGED:
+        return _message(reason.commonest)
     if reason.missing_responses:
         missing = " or ".join(reason.missing_responses)
         all_trials = f"{reason.trials} of {reason.trials} trials"

@@ -44,6 +44,7 @@ from steelyard.study.model import Level
 from steelyard.units import format_duration
 
 OK = "ok"
+DAMAGED = "damaged"
 MANY_PAIRS = 3
 _ASSUMPTION = (
     "The error rate holds for {compared} that differ by a constant ratio only, under any noise "
@@ -287,21 +288,38 @@ def failure_lines(view: View) -> list[str]:
 
 
 def failed_attempt_lines(view: View) -> list[str]:
-    """How many attempts failed of which kind, and where; empty where none did."""
+    """How many attempts failed of which kind, and where; before them damage to disks."""
     failed = [a for a in view.attempts if a.outcome != OK]
     of = counted(len(view.attempts), "attempt")
-    return [f"{len(failed)} of {of} failed: {'; '.join(_kinds(failed))}."] if failed else []
+    said = [f"{len(failed)} of {of} failed: {'; '.join(_kinds(failed))}."] if failed else []
+    return [*_damaged_while_up(view), *said]
+
+
+def _damaged_while_up(view: View) -> list[str]:
+    """Damage that belongs to no trial, found when a system was taken down at the end."""
+    return [
+        f"Disk {disk.disk} of {each.system} ({disk.device}), checked when it was taken down: "
+        f"{'; '.join(notes.texts(disk.damage, view.run.labels))}."
+        for each in view.run.disks
+        for disk in each.damaged
+        if disk.trial is None
+    ]
 
 
 def _kinds(failed: Sequence[AttemptFinding]) -> list[str]:
-    """How often what happened to which system, the commonest first, with what most of them say."""
+    """How often what happened to which system, with what most of them say.
+
+    Damage comes first, then the commonest.
+    """
     kinds: dict[tuple[str, str], list[str]] = defaultdict(list)
     for attempt in failed:
         kinds[attempt.outcome, attempt.cell.system].append(attempt.message or "")
     return [
         f"{len(messages)} {outcome.replace('_', ' ')} ({system})"
         + (f": {said.rstrip('.')}" if (said := commonest(messages)) else "")
-        for (outcome, system), messages in sorted(kinds.items(), key=lambda each: -len(each[1]))
+        for (outcome, system), messages in sorted(
+            kinds.items(), key=lambda each: (each[0][0] != DAMAGED, -len(each[1]))
+        )
     ]
 
 

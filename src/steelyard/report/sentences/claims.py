@@ -59,7 +59,8 @@ def claimed(claim: ClaimFinding, view: View) -> str:
     factor = claim.factor or 1.0
     verb = _VERBS[claim.kind].format(factor=f"{factor:g}", share=percent(factor), other=other)
     each = "each of " if len(names) > 1 else ""
-    return f"the {noun_of(response)} of {each}{subject}{at} is {verb}"
+    without = f", without {' or '.join(claim.without)}" if claim.without else ""
+    return f"the {noun_of(response)} of {each}{subject}{at} is {verb}{without}"
 
 
 def _shown(claim: ClaimFinding, view: View) -> Iterator[str]:

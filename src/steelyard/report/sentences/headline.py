@@ -49,7 +49,12 @@ class Headline:
 
 
 def headline(run: RunFindings) -> Headline:
-    """Of one comparison its size, of several how many have which verdict, else the effects."""
+    """Of one comparison its size, of several how many have which verdict, else the effects.
+
+    Damage comes before all of them.
+    """
+    if damaged := [each.system for each in run.disks if each.damaged]:
+        return Headline("damage", Tone.WORSE, _damaged(damaged))
     found = [(view, verdict) for view in views(run) for verdict in leading_verdicts(view)]
     if len(found) == 1:
         return _one(found[0][1], found[0][0])
@@ -59,6 +64,11 @@ def headline(run: RunFindings) -> Headline:
     if influence:
         return _screened(influence[0][1], influence[0][0])
     return Headline(NOT_JUDGED, Tone.OPEN, "No comparison of a primary response was judged")
+
+
+def _damaged(systems: list[str]) -> str:
+    named = f"Disks of {listed(systems)} were damaged"
+    return _fitting(named, f"Disks of {counted(len(systems), 'system')} were damaged")
 
 
 def leading_verdicts(view: View) -> list[VerdictFinding]:

@@ -215,7 +215,11 @@ def _failures(run: RunFindings) -> TrustLine:
     lost = sum(each.failed or 0 for each in known)
     said = [f"{len(failed):,} of {counted(len(run.attempts), 'attempt')} failed"]
     said += [f"{lost:,} of {operations:,} operations failed"] if operations else []
-    grave = _has_note(run, FailuresUnequal, ManyFailures, FailedAttemptsDecide)
+    damaged = [f"{len(each.damaged)} of {each.system}" for each in run.disks if each.damaged]
+    checks = sum(each.checks - each.unchecked for each in run.disks)
+    said += [f"no damage in {counted(checks, 'disk check')}"] if checks and not damaged else []
+    said += [f"damaged disks: {listed(damaged)}"] if damaged else []
+    grave = bool(damaged) or _has_note(run, FailuresUnequal, ManyFailures, FailedAttemptsDecide)
     state = State.GOOD
     if grave or failed or lost:
         state = State.BAD if grave else State.WARNING

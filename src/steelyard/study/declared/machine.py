@@ -77,8 +77,9 @@ def _flat(written: Mapping[str, object], prefix: str) -> Iterator[tuple[str, obj
 
 
 class Filesystem(Entry):
-    """How a filesystem is made, and what it keeps in memory.
+    """How a filesystem is made and checked, and what it keeps in memory.
 
+    ``check`` are the words of a program that only looks, ``damaged`` what it ends with then.
     ``own`` are the words by layout for arrays that it builds itself; ``packages``, by
     distribution, have the tools.
     """
@@ -86,6 +87,8 @@ class Filesystem(Entry):
     meaning: str
     make: tuple[str, ...]
     version: tuple[str, ...]
+    check: tuple[str, ...]
+    damaged: tuple[int, ...]
     keeps: str
     packages: dict[str, tuple[str, ...]] = Field(default={})
     own: dict[str, tuple[str, ...]] | None = None

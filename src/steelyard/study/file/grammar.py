@@ -229,6 +229,8 @@ class ClaimPart(Part):
     """`3 % of NAME`: not further from another system than this."""
     peak_users: Word | None = None
     """Where throughput peaks: a range such as `30..70`."""
+    without: list[Literal["damage", "errors"]] | None = None
+    """And without damage to its disks, failed operations or attempts."""
 
 
 class ScreenPart(Part):

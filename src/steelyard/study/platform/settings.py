@@ -95,6 +95,7 @@ class DiskSettings(SettingsModel):
     filesystem: str = "ext4"
     mkfs: str | None = None
     mount: str | None = None
+    check: str = "filesystem"
 
 
 DRIVEN_SETTINGS: dict[str, type[SettingsModel]] = {

@@ -76,6 +76,8 @@ class ClaimReader:
             return None
         if not self._response(part, verb, at, where) or not self._sense(part, verb, tail, where):
             return None
+        if not self._without(part, verb, where):
+            return None
         return ClaimSpec.model_validate(
             {
                 "id": part.id,
@@ -85,6 +87,7 @@ class ClaimReader:
                 "excepted": tuple(part.except_ or ()),
                 "response": part.response,
                 "at": at,
+                "without": tuple(dict.fromkeys(part.without or ())),
                 **tail,
             }
         )
@@ -140,6 +143,21 @@ class ClaimReader:
         else:
             return True
         return False
+
+    def _without(self, part: ClaimPart, verb: str, where: Where) -> bool:
+        """Whether what a subject is to be without is looked for."""
+        place = (*where, "without")
+        if part.without and verb == "peak_users":
+            hint = "write it with another claim, such as `no_worse_than`"
+            self.complaints.add(place, "`without` has no place next to `peak_users`", hint)
+            return False
+        defaults = self.file.defaults
+        disks = any(each.disks for each in self.file.systems.values())
+        if "damage" in (part.without or ()) and not disks and not (defaults and defaults.disks):
+            hint = "give the systems `disks: {data: {}}`, which are checked, or take `damage` out"
+            self.complaints.add(place, "no system has a disk that could be checked", hint)
+            return False
+        return True
 
     def _subject(self, part: ClaimPart, where: Where) -> bool:
         if (part.system is None) == (part.every_level_of is None):

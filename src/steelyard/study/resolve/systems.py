@@ -192,7 +192,7 @@ def _disks(
     return disks
 
 
-_WITH_A_FOLDER = ("folder", "size")
+_WITH_A_FOLDER = ("folder", "size", "check")
 
 
 def _check_folder(

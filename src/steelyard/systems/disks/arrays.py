@@ -6,8 +6,9 @@ import uuid
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.tool import tell
+from steelyard.hosts.tool import attempt, tell
 from steelyard.hosts.undo.actions.storage import StopArray
+from steelyard.records.disk_checks import CopiesDiffer
 from steelyard.systems.settings.changes import Changes
 from steelyard.systems.settings.module import load_module
 
@@ -33,6 +34,22 @@ def make_array(changes: Changes, layout: str, devices: list[str]) -> tuple[str, 
     create = ["mdadm", "--create", device, *words, f"--raid-devices={len(devices)}", *devices]
     tell(host, create, timeout_s=_ARRAY_TIMEOUT_S)
     return device, _facts(changes, device)
+
+
+def copies_differ(host: Host, device: str, *, timeout_s: float) -> list[CopiesDiffer]:
+    """Lets the kernel compare the disks of a mirror, and only count; empty where they agree.
+
+    Raises:
+        SystemFailure: it could not.
+    """
+    folder = f"/sys/block/{device.removeprefix('/dev/')}/md"
+    tell(host, ["mdadm", "--action=check", device])
+    attempt(host, ["mdadm", "--wait", device], timeout_s=timeout_s)  # fails where it has ended
+    action = host.read_file(f"{folder}/sync_action").strip()
+    if action != "idle":
+        raise SystemFailure("not_ready", f"on {host.name}: {device} is still at `{action}`")
+    sectors = int(host.read_file(f"{folder}/mismatch_cnt"))
+    return [CopiesDiffer(sectors=sectors)] if sectors else []
 
 
 def _needs_level(changes: Changes, layout: str) -> None:

@@ -14,7 +14,7 @@ from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.log import UndoLog
 from steelyard.study.declared.folders import system_folder
 from steelyard.study.platform.settings import DEFAULT_SIZE_BYTES, DiskSettings
-from steelyard.systems.disks.prepare import DiskPlan, Prepared
+from steelyard.systems.disks.prepare import FOLDER, DiskPlan, Prepared
 from steelyard.systems.settings.applied import Place
 from steelyard.systems.settings.changes import Changes
 
@@ -72,5 +72,5 @@ def use_folder(host: Host, name: str, disk: DiskSettings, own_name: str, undo: U
         "mounted_with": ",".join(seen.options) if seen is not None else "not told",
     }
     named = {f"disks.{name}.{key}": value for key, value in facts.items()}
-    placed = DiskPlan(name, own, layout="folder", filesystem=facts["filesystem"])
+    placed = DiskPlan(name, own, layout=FOLDER, filesystem=facts["filesystem"])
     return Prepared(placed, source, (), tuple(changes.made), named)

@@ -20,6 +20,7 @@ def refuse_what_cannot_be_made(host: Host, disk: DiskSettings, folder: str) -> N
     _needs_filesystem(host, disk.filesystem)
     made = filesystems()[disk.filesystem]
     wanted = ["losetup", "mount", made.make[0], *(["mdadm"] if disk.layout in LEVELS else [])]
+    wanted += [] if disk.check == "none" else [made.check[0]]
     look_around(host, f"a disk with {disk.filesystem}", wanted, made.packages, root=True)
     free_bytes = host.path_facts(folder).free_bytes
     if free_bytes is not None and free_bytes < (disk.size or 0):

@@ -22,6 +22,8 @@ from steelyard.systems.settings.changes import Changes
 from steelyard.systems.settings.module import load_module
 
 MAKE_TIMEOUT_S = 600.0
+FOLDER = "folder"
+"""The layout of what was there already."""
 
 
 @dataclass(frozen=True)

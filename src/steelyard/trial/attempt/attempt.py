@@ -14,6 +14,7 @@ from steelyard.hosts.host import Host
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.attempt_folder import attempt_key, samples_file
 from steelyard.records.counters import Counters
+from steelyard.records.disk_checks import DiskCheck
 from steelyard.records.events import now_unix_ns
 from steelyard.records.schema import (
     AttemptFailure,
@@ -96,6 +97,9 @@ class Attempt:
     bottleneck: Bottleneck | None = None
     cpu_ratios: list[float | None] = field(default_factory=list)
     calibration: Calibration | None = None
+    disk_checks: list[DiskCheck] = field(default_factory=list)
+    unchecked: bool = False
+    """Whether the user asked to stop before its disks were checked."""
 
     @property
     def key(self) -> str:
@@ -290,6 +294,7 @@ class Attempt:
             instances=tuple(each.record(self._co_located(each)) for each in self.instances),
             start_spread_ns=max(starts) - min(starts) if len(starts) > 1 else None,
             events=tuple(self.events),
+            disk_checks=tuple(self.disk_checks),
             facts=self.facts,
             files=(*documents, *samples),
         )

@@ -127,6 +127,10 @@ class Instance:
         """The folder of the service's data on another disk; ``None`` for one below its own."""
         return None if self.data == self.folder else f"{self.data}/data"
 
+    def checksums_of(self, disk: str) -> str:
+        """The file with the checksums of what lies on a disk, which is not on that disk."""
+        return f"{self.folder}/{disk}.sha256"
+
     def enter(self) -> tuple[str, ...]:
         """Words before those of a command that put it where the settings want it."""
         return tuple(word for one in self.applied for word in one.enter)

@@ -10,7 +10,7 @@ from steelyard.records.schema import Outcome
 from steelyard.study.declared.setting import Settings
 from steelyard.study.platform.settings import DEFAULT_SIZE_BYTES, DiskSettings
 from steelyard.systems import disks
-from steelyard.systems.disks import DiskPlan
+from steelyard.systems.disks import DiskPlan, Prepared
 from steelyard.systems.platform import RawDisk
 from steelyard.systems.settings import (
     Applied,
@@ -37,8 +37,7 @@ def lay_out_disks(attempt: Attempt, instance: Instance) -> None:
         if disk_settings.folder is not None:
             own, undo = f"{instance.platform.context.label}-{name}", attempt.session.undo
             used = disks.use_folder(instance.host, name, disk_settings, own, undo)
-            instance.prepared[name] = used
-            instance.caches += disks.caching_places(instance.host, used)
+            _take_over(instance, name, used, disk_settings)
             continue
         attached = []
         for raw in raw_disks(name, wanted):
@@ -47,8 +46,17 @@ def lay_out_disks(attempt: Attempt, instance: Instance) -> None:
             attached.append(disk)
         plan = disk_plan(name, wanted, f"{instance.folder}/{name}")
         prepared = disks.prepare(instance.host, attached, plan, attempt.session.undo)
-        instance.prepared[name] = prepared
-        instance.caches += disks.caching_places(instance.host, prepared)
+        _take_over(instance, name, prepared, disk_settings)
+
+
+def _take_over(
+    instance: Instance, name: str, prepared: Prepared, disk_settings: DiskSettings
+) -> None:
+    instance.prepared[name] = prepared
+    instance.caches += disks.caching_places(instance.host, prepared)
+    if disk_settings.check != "none":
+        size_bytes = disk_settings.size or DEFAULT_SIZE_BYTES
+        disks.write_test_file(instance.host, prepared, size_bytes, instance.checksums_of(name))
 
 
 def raw_disks(name: str, settings: Settings) -> list[RawDisk]:

@@ -8,7 +8,15 @@ from contextlib import contextmanager
 
 from steelyard.records.events import now_unix_ns
 
-RESET_PHASES = ("restore", "attach_disks", "configure", "start_service", "drop_caches", "undo")
+RESET_PHASES = (
+    "restore",
+    "attach_disks",
+    "configure",
+    "start_service",
+    "drop_caches",
+    "check_disks",
+    "undo",
+)
 LOAD_PHASES = ("settle", "warmup", "window")
 
 

@@ -32,7 +32,7 @@ from steelyard.study.lookup import service_of
 from steelyard.study.model import FIND, Reset, Study
 from steelyard.systems.platform import ResetProof
 from steelyard.systems.services.external import running_at
-from steelyard.trial import conduct
+from steelyard.trial import conduct, finish
 from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.outcomes import TrialFailed
@@ -185,7 +185,9 @@ class _Rehearsal:
         for name, phase in _OF_A_TRIAL.items():
             if not self._during(name, partial(phase, attempt)):
                 break
-        self._during("undo", partial(conduct.undo, attempt))
+        self._during("undo", partial(finish.end_services, attempt))
+        self._during("check_disks", partial(finish.check_disks, attempt))
+        self._during("undo", partial(finish.undo, attempt))
 
     def _during(self, phase: str, do: Callable[[], object]) -> bool:
         """Whether it could be gone through to its end."""
@@ -253,5 +255,5 @@ _OF_A_TRIAL: dict[str, Callable[[Attempt], None]] = {
     "drop_caches": conduct.drop_caches,
     "measure": _measure,
 }
-PHASES = ("", "session", "calibrate", *_OF_A_TRIAL, "undo")
+PHASES = ("", "session", "calibrate", *_OF_A_TRIAL, "check_disks", "undo")
 """In the order of a run; what has no phase is no part of it."""

@@ -22,9 +22,11 @@ from steelyard.hosts.undo.ours import RunFolders
 from steelyard.hosts.undo.restore import restore_all
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
-from steelyard.records.events import MachineLeased
+from steelyard.records.disk_checks import DiskCheck
+from steelyard.records.events import DisksChecked, MachineLeased
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Calibration
+from steelyard.records.sessions import damaged_while_up
 from steelyard.study.lookup import machines_of_events
 from steelyard.study.model import Study
 from steelyard.study.platform.settings import SshSettings
@@ -78,6 +80,8 @@ class SessionContext:
         self.calibrations: dict[str, Calibration] = {}
         self.ahead_s: dict[str, float] = {}
         """How long before a common start its jobs are sent, by system; where the usual is short."""
+        self.damaged: dict[str, tuple[DiskCheck, ...]] = {}
+        """Checks that found damage on systems that stayed up, by system."""
         self.started: set[str] = set()
         """The cells in which a common start has succeeded."""
 
@@ -191,6 +195,12 @@ class SessionContext:
         while self.kept:
             _, system = self.kept.popitem()
             system.take_down()
+
+    def record_disk_checks(self, system: str, checks: Sequence[DiskCheck]) -> None:
+        """Those of a system that stayed up."""
+        found = DisksChecked(system=system, disk_checks=tuple(checks))
+        self.ledger.append(found)
+        self.damaged |= damaged_while_up([found])
 
     def close(self) -> None:
         """Ends every agent."""

@@ -6,19 +6,23 @@ once measured: in none of its trials, of six at least, or in none of the whole r
 either way after three visits. One value in all its trials, and the second rule is silent for good.
 And it leaves after one visit when it never worked, and each trial of it failed alike
 (``repetition.py``): under every condition, so it is the system and not what is asked of it.
+
+A system whose disks were found damaged leaves at once.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
+from steelyard.records.disk_checks import DiskCheck
 from steelyard.records.events import CommonestFailure, FutilityReason
 from steelyard.records.message_text import first_line, masked
 from steelyard.records.missing import Reason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec
+from steelyard.trial.attempt.disk_checks import damaged
 from steelyard.trial.session_state.progress import Progress
 
 VISITS = 3
@@ -35,6 +39,9 @@ def futility_of(progress: Progress, plan: Plan, primary_of: PrimaryOf) -> dict[s
     of_run = _never(progress, visits, primary_of)
     reasons = {}
     for name, mine in own.items():
+        if name in progress.damaged:
+            reasons[name] = _damaged(progress.damaged[name])
+            continue
         last = mine[-VISITS:]
         failed = last if len(last) == VISITS and _failed(progress, last) else []
         reason = of_run or _never(progress, mine, primary_of)
@@ -46,6 +53,27 @@ def futility_of(progress: Progress, plan: Plan, primary_of: PrimaryOf) -> dict[s
             numbers = tuple(visit.visit for visit in failed) or reason.failed_visits
             reasons[name] = reason.model_copy(update={"failed_visits": numbers})
     return reasons
+
+
+def _damaged(record: TrialRecord) -> FutilityReason:
+    said = None if record.failure is None else first_line(record.failure.message)
+    return damage_reason(said, failed_visits=(record.visit,))
+
+
+def damage_reason(message: str | None, failed_visits: tuple[int, ...] = ()) -> FutilityReason:
+    """That damage was found, which ends a system by itself."""
+    commonest = CommonestFailure(trials=1, outcome=Outcome.DAMAGED, message=message)
+    return FutilityReason(trials=1, commonest=commonest, failed_visits=failed_visits)
+
+
+def damage_of_kept(found: Mapping[str, Sequence[DiskCheck]]) -> dict[str, FutilityReason]:
+    """Why systems that stayed up have to be stopped: their disks were found damaged."""
+    failures = {name: damaged(checks) for name, checks in found.items()}
+    return {
+        name: damage_reason(first_line(failure.message))
+        for name, failure in failures.items()
+        if failure is not None
+    }
 
 
 def with_trials(plan: Plan) -> Plan:

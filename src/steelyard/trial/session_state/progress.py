@@ -32,6 +32,8 @@ class Progress:
         self.records: list[TrialRecord] = []
         self._by_trial: dict[int, list[TrialRecord]] = {}
         self._left_out: set[int] = set()
+        self.damaged: dict[str, TrialRecord] = {}
+        """The first attempt that found the disks of a system damaged, by system."""
         self.repetition = Repetition()
         for record in records:
             self.add(record)
@@ -42,6 +44,8 @@ class Progress:
         self._by_trial.setdefault(record.trial, []).append(record)
         if record.outcome is Outcome.OK or self.counts(record):
             self.repetition.add(record)
+        if record.outcome is Outcome.DAMAGED and self.counts(record):
+            self.damaged.setdefault(record.cell.system, record)
 
     def counts(self, record: TrialRecord) -> bool:
         """Whether it was a try of its own that may be held against a trial or a system."""
@@ -72,7 +76,8 @@ class Progress:
 
     def finished(self, trial: PlannedTrial) -> bool:
         """Nothing more is to be done for it."""
-        return trial.trial in self._left_out or self.measured(trial) or self.given_up(trial)
+        done = self.measured(trial) or self.given_up(trial)
+        return done or trial.trial in self._left_out or trial.cell.system in self.damaged
 
     def visit_finished(self, visit: PlannedVisit) -> bool:
         """Nothing more is to be done in it; so it is of one that was begun before the last."""

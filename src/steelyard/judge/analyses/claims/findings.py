@@ -11,7 +11,7 @@ from steelyard.judge.analyses.scaling.findings import PeakUnknown
 from steelyard.judge.kinds.verdict_notes import VerdictNote
 from steelyard.plan.model import Frozen
 from steelyard.records.note import Note
-from steelyard.study.model import Level
+from steelyard.study.model import Level, Without
 
 
 class ClaimWord(StrEnum):
@@ -69,7 +69,8 @@ class ClaimFinding(Frozen):
     ``conditions`` are those it names; under several that fit, the mean of the logarithms is
     judged. ``family`` is ``None`` for a peak, which is judged by itself.
     ``claimed_peak`` and ``peak`` are the range of users that a claim names for the peak of
-    throughput, and the interval of it; an end that is not bounded is ``None``.
+    throughput, and the interval of it; an end that is not bounded is ``None``. A subject that is
+    not ``without`` what the claim says contradicts it, whatever its ratio is.
     """
 
     id: str
@@ -82,6 +83,7 @@ class ClaimFinding(Frozen):
     family: ClaimFamily | None
     parts: tuple[ClaimPartFinding, ...]
     subject: str | None = None
+    without: tuple[Without, ...] = ()
     claimed_peak: tuple[float, float] | None = None
     peak: tuple[float | None, float | None] | None = None
     notes: tuple[ClaimNote, ...] = ()

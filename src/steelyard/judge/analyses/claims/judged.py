@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.spending import FIRST_LOOK
@@ -15,6 +15,7 @@ from steelyard.judge.analyses.claims.findings import (
     ClaimWord,
     NothingToCompare,
 )
+from steelyard.judge.analyses.claims.without import broken_by
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.analyses.scaling.peaks import peak_of
 from steelyard.judge.comparisons.span import too_short
@@ -23,6 +24,7 @@ from steelyard.judge.kinds.verdict_notes import TooFewVisits, VerdictNote
 from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import Series
 from steelyard.plan.model import Plan
+from steelyard.records.events import Event
 from steelyard.study.model import ClaimSpec
 from steelyard.study.workload_study import WorkloadStudy
 
@@ -40,8 +42,28 @@ class JudgedPart:
     decided_at: int | None = None
 
 
-def judge_part(claim: Bounded, part: Part, readings: Readings, margin_log: float) -> JudgedPart:
-    """The word on one part as the records stand."""
+def judge_part(
+    claim: Bounded,
+    part: Part,
+    readings: Readings,
+    margin_log: float,
+    events: Sequence[Event] = (),
+) -> JudgedPart:
+    """The word on one part as the records stand.
+
+    ``events`` have what became of the disks of systems that stayed up.
+    """
+    judged = _by_ratio(claim, part, readings, margin_log)
+    broken = broken_by(claim.spec, part.pair.other, readings.records, events)
+    if broken is None or ClaimWord.CONTRADICTED is judged.word is not broken[0]:
+        return judged
+    word, why = broken
+    if word is ClaimWord.NOT_JUDGED and judged.word is ClaimWord.UNDECIDED:
+        return judged
+    return replace(judged, word=word, why=why, decided_at=None)
+
+
+def _by_ratio(claim: Bounded, part: Part, readings: Readings, margin_log: float) -> JudgedPart:
     sign = -1 if claim.response.direction == "lower" else 1
     series = readings.series(part.pair, claim.response, claim.spec.at)
     if series.problems:
@@ -114,7 +136,11 @@ def open_parts(study: WorkloadStudy, plan: Plan, readings: Readings) -> Iterator
 
 
 def claim_findings(
-    study: WorkloadStudy, plan: Plan, readings: Readings, scaling: Sequence[ScalingFinding]
+    study: WorkloadStudy,
+    plan: Plan,
+    readings: Readings,
+    scaling: Sequence[ScalingFinding],
+    events: Sequence[Event] = (),
 ) -> Iterator[ClaimFinding]:
     """Every claim of the study, in its order."""
     of = {claim.spec.id: claim for claim in bounded(study, plan)}
@@ -122,14 +148,14 @@ def claim_findings(
         if spec.kind == PEAK:
             yield _peak_finding(spec, study, scaling)
         else:
-            yield _finding(of[spec.id], readings, study.trials.margin_log)
+            yield _finding(of[spec.id], readings, study.trials.margin_log, events)
 
 
-def _finding(claim: Bounded, readings: Readings, margin_log: float) -> ClaimFinding:
-    parts = [
-        _part_finding(claim, judge_part(claim, part, readings, margin_log), margin_log)
-        for part in claim.parts
-    ]
+def _finding(
+    claim: Bounded, readings: Readings, margin_log: float, events: Sequence[Event]
+) -> ClaimFinding:
+    judged = (judge_part(claim, part, readings, margin_log, events) for part in claim.parts)
+    parts = [_part_finding(claim, each, margin_log) for each in judged]
     return ClaimFinding(
         id=claim.spec.id,
         kind=claim.spec.kind,
@@ -141,6 +167,7 @@ def _finding(claim: Bounded, readings: Readings, margin_log: float) -> ClaimFind
         family=claim.family,
         parts=tuple(parts),
         subject=claim.spec.subject,
+        without=claim.spec.without,
         notes=() if parts else (NothingToCompare(),),
     )
 

@@ -28,7 +28,14 @@ from steelyard.study.workload_study import WorkloadStudy
 _BATCHES = 5
 _LONGEST_TIMES = 10.0
 _MOST_TRIALS = 10
-_ONCE_A_RESET = ("restore", "attach_disks", "configure", "start_service", "undo")
+_ONCE_A_RESET = (
+    "restore",
+    "attach_disks",
+    "configure",
+    "start_service",
+    "check_disks",
+    "undo",
+)
 _NS_PER_S = 1e9
 
 

@@ -1,0 +1,1 @@
+"""Whether disks still held what was written to them."""
