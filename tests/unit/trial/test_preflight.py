@@ -145,7 +145,7 @@ MAIL = ("postfix", "/usr/lib/postfix/sbin/master", "openssl")
             "disks: {data: {size: 2 GiB}}\n    service: {use: sink-smtp}",
             Machine(
                 files={"/proc/filesystems": "ext4"},
-                programs=("losetup", "mount", "mkfs.ext4"),
+                programs=("losetup", "mount", "mkfs.ext4", "e2fsck"),
                 free_bytes=1 << 30,
             ),
             "disks.data",

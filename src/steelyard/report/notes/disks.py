@@ -15,8 +15,8 @@ from steelyard.report.notes.registry import writes
 
 @writes(FilesystemDamaged)
 def _filesystem_damaged(note: FilesystemDamaged) -> str:
-    said = " ".join(note.said.split()).rstrip(".")
-    return f"`{note.command}` found errors in the filesystem (exit code {note.exit_code}): {said}"
+    found = f"`{note.command}` found errors in the filesystem (exit code {note.exit_code})"
+    return f"{found}: {note.said.rstrip('.')}"
 
 
 @writes(CopiesDiffer)

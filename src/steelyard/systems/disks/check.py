@@ -196,5 +196,6 @@ class _Look:
 
 
 def _short(text: str) -> str:
-    """The last of what was said, where programs say what it comes to."""
+    """The last of what was said, where programs say what it comes to, on one line."""
+    text = " ".join(text.split())
     return text if len(text) <= _SAID_CHARACTERS else f"...{text[-_SAID_CHARACTERS:]}"
