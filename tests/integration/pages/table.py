@@ -201,6 +201,7 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
     "docs/guide/images.md": [
         ("apt install mmdebstrap", NEEDS_ROOT),
         ("systems:", study(OTHER + REST)),
+        ("systems:", study("workload: {use: http}\n" + REST)),
         ("steelyard image build debian-mail --kind container --on", ANOTHER_MACHINE),
         ("systems:", study(OTHER_MACHINE + REST)),
     ],

@@ -17,6 +17,7 @@ from steelyard.systems.images.recipe import (
     NamedRecipe,
     Recipe,
     find_recipe,
+    is_recipe,
     names,
     shipped,
 )
@@ -57,6 +58,14 @@ def test_a_mirror_of_the_users_is_asked_last() -> None:
     assert argv[-3:] == ["bookworm", "/w/root.tar", "http://mirror.example/debian"]
 
 
+def test_only_a_mirror_that_stands_still_may_have_lists_that_expired() -> None:
+    argv = mmdebstrap.mmdebstrap(small(frozen_mirror=True).recipe, "guest", "/w")
+    assert [word for word in argv if "Valid-Until" in word]
+    argv = mmdebstrap.mmdebstrap(small().recipe, "guest", "/w")
+    assert not [word for word in argv if "Valid-Until" in word]
+    assert small(frozen_mirror=True).digest("guest") == small().digest("guest")
+
+
 def test_mistakes_in_a_recipe_are_named_with_their_places(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
     file.write_text(
@@ -80,6 +89,49 @@ def test_a_recipe_that_is_not_there_is_named_with_those_that_are() -> None:
         find_recipe("debian-minmal")
     assert refused.value.kind == "image_missing"
     assert "debian-minimal" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_image_of_another_release_is_the_same_recipe_with_that_suite(name: str) -> None:
+    recipe = shipped(name).recipe
+    for suite in recipe.suites:
+        found = find_recipe(f"{name}@{suite}")
+        assert found.recipe == recipe.model_copy(update={"suite": suite})
+        assert mmdebstrap.mmdebstrap(found.recipe, "guest", "/w")[-2] == suite
+        assert found.folder_name("guest") != shipped(name).folder_name("guest")
+    assert find_recipe(f"{name}@{recipe.suite}") == shipped(name)
+
+
+def test_the_releases_that_a_recipe_is_for_do_not_change_its_image() -> None:
+    assert small().digest("guest") == small(suites=["trixie"]).digest("guest")
+    one, two = find_recipe("debian-web@trixie"), find_recipe("debian-web-trixie")
+    assert one.folder_name("container") == two.folder_name("container")
+
+
+def test_a_release_that_a_recipe_is_not_for_is_named_with_those_that_it_is_for() -> None:
+    with pytest.raises(SystemFailure, match="not for the release `trixi`") as refused:
+        find_recipe("debian-web@trixi")
+    assert refused.value.kind == "image_missing"
+    assert "trixie" in str(refused.value.hint)
+
+
+def test_a_recipe_of_a_file_has_its_releases_too(tmp_path: Path) -> None:
+    file = tmp_path / "mine@home.yaml"
+    file.write_text("summary: mine\nsuites: [trixie]\n", encoding="utf-8")
+    assert find_recipe(f"{file}@trixie").recipe.suite == "trixie"
+    assert find_recipe(str(file)).recipe.suite == "bookworm"
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("debian-web", True), ("debian-web@trixie", True), ("./mine.yaml@sid", True),
+        ("registry.example/debian-web@sha256:12", False), ("debian@trixie", False),
+        ("a.tar", False),
+    ],
+)  # fmt: skip
+def test_a_reference_to_a_registry_is_no_recipe(image: str, expected: bool) -> None:
+    assert is_recipe(image) is expected
 
 
 def test_modes_are_written_in_octal() -> None:

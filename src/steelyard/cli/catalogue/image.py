@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Annotated
 
 import typer
@@ -19,7 +20,12 @@ images = typer.Typer(
     **PLAIN,
 )
 
-Name = Annotated[str, typer.Argument(help="A recipe by name, or a file that ends in `.yaml`.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="A recipe by name, or a file that ends in `.yaml`; `NAME@SUITE` of another release."
+    ),
+]
 KindAsked = Annotated[
     str | None,
     typer.Option("--kind", help="`guest` or `container`; needed where a recipe is for both."),
@@ -64,16 +70,16 @@ def list_images(on: On = HERE, json: JsonOption = False) -> int:
     with Machines() as machines:
         host = own.opened(machines, on)
         for name in recipe.names():
-            named = recipe.shipped(name)
-            for kind in named.recipe.kinds():
-                built = find_built(host, named, kind) is not None
-                rows.append((name, kind, built, named.recipe.summary))
+            whole = recipe.shipped(name).recipe
+            for spelled, kind in product(whole.spellings(name), whole.kinds()):
+                built = find_built(host, recipe.find_recipe(spelled), kind) is not None
+                rows.append((spelled, kind, built, whole.summary))
     if json:
         keys = ("name", "kind", "built", "summary")
         say_json([dict(zip(keys, row, strict=True)) for row in rows])
         return ExitCode.DONE
     for name, kind, built, summary in rows:
-        say(f"{name:16} {kind:10} {'built' if built else '-':6} {summary}")
+        say(f"{name:23} {kind:10} {'built' if built else '-':6} {summary}")
     return ExitCode.DONE
 
 

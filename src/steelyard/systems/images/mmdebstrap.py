@@ -40,6 +40,8 @@ DEBIAN_PACKAGES = {
     "qemu-img": "qemu-utils",
 }
 
+_EXPIRED = 'Acquire::Check-Valid-Until "false"'
+
 
 def mmdebstrap(recipe: Recipe, kind: Kind, work: str) -> list[str]:
     """Builds the tree as ``root.tar`` in the folder ``work``, where the scripts lie, too."""
@@ -51,6 +53,7 @@ def mmdebstrap(recipe: Recipe, kind: Kind, work: str) -> list[str]:
     words = ["mmdebstrap", "--mode=root", "--format=tar", f"--variant={recipe.variant}"]
     words += [f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT]
     words += [f"--include={package}" for package in dict.fromkeys(packages)]
+    words += [f"--aptopt={_EXPIRED}"] if recipe.frozen_mirror else []
     words += [f"--essential-hook={answers}"] if recipe.debconf else []
     words += [f"--customize-hook={hook}", recipe.suite, f"{work}/root.tar"]
     return words if recipe.mirror is None else [*words, recipe.mirror]

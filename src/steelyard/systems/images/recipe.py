@@ -34,10 +34,16 @@ BOOT_MODULES = (
 OPTIONAL_MODULES = ("ahci", "ata_piix", "e1000", "e1000e", "8139cp", "8139too", "vmgenid")
 """What other disk buses and network cards need; not every kernel has them."""
 
+Suite = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
 Package = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+:~-]+)?$")]
 Module = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$")]
 Unit = Annotated[str, Field(pattern=r"^[A-Za-z0-9@:._-]+$")]
 FilePath = Annotated[str, Field(pattern=r"^(/\.?[A-Za-z0-9@_+-][A-Za-z0-9@_.+-]*)+$")]
+
+
+_NOT_IN_THE_IMAGE = {"summary", "suites", "frozen_mirror"}
+"""Keys that decide none of its bits."""
+_FILES = (".yaml", ".yml")
 
 
 def _octal(value: object) -> object:
@@ -62,10 +68,14 @@ class Recipe(Part):
     """What the image is for, in one line."""
     kind: Literal["guest", "container", "both"] = "both"
     """What can be built of it: a disk for a virtual machine, the tree of a container, or both."""
-    suite: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")] = "bookworm"
+    suite: Suite = "bookworm"
     """Release of Debian the packages are taken from."""
+    suites: tuple[Suite, ...] = ()
+    """Other releases that have the packages: the image `NAME@SUITE` is built of one of them."""
     mirror: Annotated[str, Field(pattern=r"^(https?|file|copy)://\S+$")] | None = None
     """Where the packages come from; without it Debian's own servers."""
+    frozen_mirror: bool = False
+    """The mirror stands still: its lists are taken although they say that they have expired."""
     variant: Literal["essential", "apt", "minbase"] = "essential"
     """How much mmdebstrap puts in before the packages."""
     packages: tuple[Package, ...] = ()
@@ -86,6 +96,10 @@ class Recipe(Part):
     """Files that packages make and that must not be kept, such as keys made by chance."""
     files: dict[FilePath, FilePart] = Field(default={})
     """Files that are put in, by their path."""
+
+    def spellings(self, name: str) -> tuple[str, ...]:
+        """What may be written for an image of this recipe: its name, and one for each release."""
+        return (name, *(f"{name}@{suite}" for suite in self.suites))
 
     def kinds(self) -> tuple[Kind, ...]:
         return ("guest", "container") if self.kind == "both" else (self.kind,)
@@ -112,7 +126,7 @@ class NamedRecipe(BaseModel):
                 "packages": (GUEST_PACKAGES, SYSTEMD_PACKAGES),
                 "modules": (BOOT_MODULES, OPTIONAL_MODULES),
             }
-        written = self.recipe.model_dump(mode="json", exclude={"summary"})
+        written = self.recipe.model_dump(mode="json", exclude=_NOT_IN_THE_IMAGE)
         return hashlib.sha256(json.dumps([told, written], sort_keys=True).encode()).hexdigest()
 
     def folder_name(self, kind: Kind) -> str:
@@ -143,17 +157,45 @@ def shipped(name: str) -> NamedRecipe:
 def find_recipe(name: str) -> NamedRecipe:
     """A recipe by its name in the catalogue, or of a file (a name that ends in ``.yaml``).
 
+    Behind ``@`` stands the release of Debian, where it is to be another than the recipe's.
+
     Raises:
         StudyError: the file has mistakes, with the place of each.
-        SystemFailure: ``image_missing``: there is none of this name.
+        SystemFailure: ``image_missing``: there is none of this name, or not of this release.
     """
-    if name.endswith((".yaml", ".yml")):
-        path = Path(name)
-        return _read(path.stem, read_source(path, "recipe"))
-    if name not in names():
-        hint = choice_hint(name, names(), "recipes that are shipped")
-        raise SystemFailure("image_missing", f"there is no recipe `{name}`", hint)
-    return shipped(name)
+    base, suite = _parts(name)
+    if base.endswith(_FILES):
+        path = Path(base)
+        found = _read(path.stem, read_source(path, "recipe"))
+    elif base in names():
+        found = shipped(base)
+    else:
+        hint = choice_hint(base, names(), "recipes that are shipped")
+        raise SystemFailure("image_missing", f"there is no recipe `{base}`", hint)
+    return found if suite in (None, found.recipe.suite) else _of_release(found, suite or "")
+
+
+def is_recipe(name: str) -> bool:
+    """Whether this names a recipe, that is shipped or of a file."""
+    base, _ = _parts(name)
+    return base.endswith(_FILES) or base in names()
+
+
+def _parts(name: str) -> tuple[str, str | None]:
+    """Recipe and release of ``NAME@SUITE``."""
+    found = re.fullmatch(r"(.+)@([a-z][a-z0-9-]*)", name)
+    return (name, None) if found is None else (found[1], found[2])
+
+
+def _of_release(named: NamedRecipe, suite: str) -> NamedRecipe:
+    """The same recipe with the packages of another release."""
+    recipe = named.recipe
+    if suite not in recipe.suites:
+        hint = choice_hint(suite, (recipe.suite, *recipe.suites), "releases that it is for")
+        message = f"the recipe `{named.name}` is not for the release `{suite}`"
+        raise SystemFailure("image_missing", message, hint)
+    own = recipe.model_copy(update={"suite": suite})
+    return NamedRecipe(name=f"{named.name}-{suite}", recipe=own)
 
 
 def _read(name: str, source: Source) -> NamedRecipe:

@@ -14,7 +14,8 @@ _READ_TIMEOUT_S = 600.0
 
 def is_tree(image: str) -> bool:
     """Whether the setting names a recipe or a tar, rather than what a tool keeps by a name."""
-    return image.startswith(("/", "./")) or image.endswith((*_TARS, ".yaml")) or _shipped(image)
+    is_path = image.startswith(("/", "./")) or image.endswith(_TARS)
+    return is_path or recipe.is_recipe(image)
 
 
 def tree_of(host: Host, image: str) -> str:
@@ -24,7 +25,7 @@ def tree_of(host: Host, image: str) -> str:
         StudyError: the recipe's file has mistakes.
         SystemFailure: ``image_missing`` or ``image_unusable``.
     """
-    if image.endswith(".yaml") or _shipped(image):
+    if recipe.is_recipe(image):
         return _built(host, image)
     if not host.path_facts(image).exists:
         raise SystemFailure(
@@ -39,10 +40,6 @@ def sha256_of_file(host: Host, path: str) -> str:
     """Of the file as it is now."""
     told = tell(host, ["sha256sum", "--", path], timeout_s=_READ_TIMEOUT_S)
     return told.split()[0].lstrip("\\")
-
-
-def _shipped(image: str) -> bool:
-    return image in recipe.names()
 
 
 def _built(host: Host, wanted: str) -> str:
