@@ -14,7 +14,7 @@ import numpy as np
 from bench.judge.table import Row, Times, in_turn
 
 from steelyard.inference.confidence import Interval, Rejections, fixed_grid
-from steelyard.inference.exact import pool_of
+from steelyard.inference.exact import Pool
 from steelyard.inference.randomisation import PATHS, big_stick, draw
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import Decision, Memory
@@ -42,7 +42,7 @@ def _stream(seed: int, effect_log: float = 0.012) -> Stream:
     values = random.normal(0, WIDE_LOG, VISITS) + effect_log * other
     order = Order(("bench", seed), tuple(range(VISITS)), tuple(other.tolist()))
     drawn = draw(seed, "big_stick", VISITS, PATHS)
-    return Stream(values, other, pool_of(signs, drawn), VISITS, order)
+    return Stream(values, other, Pool(signs, drawn), VISITS, order)
 
 
 def _beginning(stream: Stream, visits: int) -> Stream:
@@ -51,7 +51,7 @@ def _beginning(stream: Stream, visits: int) -> Stream:
         stream,
         values=stream.values[:visits],
         other=stream.other[:visits],
-        pool=stream.pool[:visits],
+        pool=stream.pool.first(visits),
         order=order,
     )
 

@@ -62,7 +62,7 @@ class _Bench(NamedTuple):
     """What all looks share."""
 
     residuals: Values
-    pool: exact.Pool
+    pool: npt.NDArray[np.float32]
     horizon: int
     canary: Values | None
 
@@ -124,10 +124,9 @@ def _residuals(batch: Batch, margin: float) -> npt.NDArray[np.float64]:
     return np.asarray(rows.reshape(-1, batch.values.shape[1]))
 
 
-def _shared_pool(batch: Batch) -> exact.Pool:
-    """The shipped pool with all observed orders before the simulated ones."""
-    pool = exact.pool_of(batch.signs[:, 0], batch.simulated)
-    return np.concatenate([batch.signs.astype(pool.dtype), pool[:, 1:]], axis=1)
+def _shared_pool(batch: Batch) -> npt.NDArray[np.float32]:
+    """All observed orders before the simulated ones."""
+    return np.concatenate([batch.signs, batch.simulated], axis=1).astype(np.float32)
 
 
 def _tests(index: int, alpha: float, paths: int, names: tuple[str, ...]) -> _Tests:
@@ -218,7 +217,7 @@ def _decide(
 
 def _stream(batch: Batch, index: int, look: int, horizon: int) -> Stream:
     signs = batch.signs[:look, index]
-    pool = exact.pool_of(signs, batch.simulated[:look])
+    pool = exact.Pool(signs, batch.simulated[:look])
     canary = None if batch.canary is None else batch.canary[index, :look]
     order = Order("batch", tuple(range(look)), tuple(signs > 0))
     return Stream(batch.values[index, :look], signs > 0, pool, horizon, order, covariate=canary)

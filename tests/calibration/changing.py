@@ -16,7 +16,7 @@ from tests.calibration.gate import ALPHA
 from tests.calibration.noises import Values
 from tests.calibration.tally import Tally
 
-from steelyard.inference.exact import pool_of
+from steelyard.inference.exact import Pool
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.stream import Stream
 from steelyard.judge.findings import VerdictFinding
@@ -93,7 +93,7 @@ def followed(case: Changing, batch: int, studies: int) -> Tally:
 def _looks(cell: Cell, population: Batch, number: int) -> Iterator[tuple[str, int]]:
     """The looks that a study has, each with its visits."""
     values, signs = population.values[number], population.signs[:, number]
-    pool = pool_of(signs, population.simulated)
+    pool = Pool(signs, population.simulated)
     stream = Stream(values, signs > 0, pool, cell.horizon)
     at = Inference.of(stream).decide(MARGIN, ALPHA).at
     if at is not None:

@@ -20,7 +20,7 @@ from tests.calibration.tally import Tally
 
 from steelyard.inference import machines
 from steelyard.inference.confidence import Interval
-from steelyard.inference.exact import pool_of
+from steelyard.inference.exact import Pool
 from steelyard.inference.randomisation import big_stick as simulated
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import Decision, VerdictWord
@@ -67,7 +67,7 @@ class Laboratory:
             for scale, effect, drawn in zip(self.scales, effects, orders, strict=True):
                 signs = big_stick(1, self.visits, rng)[:, 0]
                 values = scale * named(self.noise)(rng, self.visits) + effect * (signs > 0)
-                streams.append(Stream(values, signs > 0, pool_of(signs, drawn), self.visits))
+                streams.append(Stream(values, signs > 0, Pool(signs, drawn), self.visits))
             yield machines.together(streams), effects
 
 

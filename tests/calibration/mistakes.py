@@ -72,13 +72,13 @@ def _at_once(_visits: int, _horizon: int, alpha: float) -> float:
     return alpha
 
 
-def nobody_leaves(_test: exact._Test, signed: exact.Pool, allowed: int, _tail: float) -> np.ndarray:
+def nobody_leaves(_test: exact._Test, signed: exact.Sums, allowed: int, _tail: float) -> np.ndarray:
     boundary = np.partition(signed, -allowed - 1)[-allowed - 1]
     return np.flatnonzero(signed[:1] > boundary)
 
 
 def ties(*, observed: bool, simulated: bool) -> Callable[..., np.ndarray]:
-    def above(test: exact._Test, signed: exact.Pool, allowed: int, _tail: float) -> np.ndarray:
+    def above(test: exact._Test, signed: exact.Sums, allowed: int, _tail: float) -> np.ndarray:
         alive = np.flatnonzero(test._alive)
         heights = signed[alive]
         boundary = np.partition(heights, -allowed - 1)[-allowed - 1]
@@ -90,7 +90,7 @@ def ties(*, observed: bool, simulated: bool) -> Callable[..., np.ndarray]:
 
 
 def outside_the_pool(
-    test: exact._Test, signed: exact.Pool, allowed: int, _tail: float
+    test: exact._Test, signed: exact.Sums, allowed: int, _tail: float
 ) -> np.ndarray:
     """The boundary is that of the simulated orders alone, and the observed one is beside it."""
     alive = np.flatnonzero(test._alive[1:]) + 1

@@ -21,7 +21,7 @@ from tests.calibration.tally import Tally
 from steelyard.inference.assumptions.own_memory import own_memory
 from steelyard.inference.confidence import Rejections
 from steelyard.inference.estimate import estimate
-from steelyard.inference.exact import pool_of
+from steelyard.inference.exact import Pool
 from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.stream import Stream
 
@@ -126,5 +126,5 @@ def _still(population: Batch, number: int, outcome: Outcome) -> bool:
 def first(population: Batch, number: int, visits: int) -> Stream:
     """The first visits of a study."""
     signs = population.signs[:visits, number]
-    pool = pool_of(signs, population.simulated[:visits, :_MEMORY_PATHS])
+    pool = Pool(signs, population.simulated[:visits, :_MEMORY_PATHS])
     return Stream(population.values[number, :visits], signs > 0, pool, HORIZON)

@@ -16,7 +16,7 @@ from tests.calibration.cells import generator_of
 from tests.calibration.gate import ALPHA
 from tests.calibration.noises import NOISES, SD, Values
 
-from steelyard.inference.exact import pool_of
+from steelyard.inference.exact import Pool
 from steelyard.inference.randomisation import Signs, balanced_fours
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import Decision, Memory, VerdictWord
@@ -128,7 +128,7 @@ def _stream(seen: list[tuple[bool, float]], simulated: Signs, coin: Hashable) ->
     other = np.array([row[0] for row in seen], dtype=np.bool_)
     values = np.array([row[1] for row in seen])
     signs = np.where(other, np.int8(1), np.int8(-1))
-    pool = pool_of(signs, simulated[: len(seen)])
+    pool = Pool(signs, simulated[: len(seen)])
     order = Order(coin, tuple(range(len(seen))), tuple(bool(one) for one in other))
     return Stream(values, other, pool, 2 * ROUNDS * BLOCKS, order)
 

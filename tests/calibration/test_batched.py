@@ -8,7 +8,7 @@ from tests.calibration.batched import MARGIN, judged
 from tests.calibration.cells import Cell, drawn
 from tests.calibration.gate import ALPHA
 
-from steelyard.inference.exact import pool_of
+from steelyard.inference.exact import Pool
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.stream import Stream
 
@@ -28,7 +28,7 @@ def test_words_and_looks_are_those_of_the_judge_on_each_study_alone(cell: Cell) 
     assert len(outcomes) == 6 * cell.comparisons
     for index, outcome in enumerate(outcomes):
         signs = batch.signs[:, index]
-        pool = pool_of(signs, batch.simulated)
+        pool = Pool(signs, batch.simulated)
         canary = None if batch.canary is None else batch.canary[index]
         stream = Stream(batch.values[index], signs > 0, pool, cell.horizon, covariate=canary)
         alone = Inference.of(stream).decide(MARGIN, ALPHA)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +23,13 @@ from steelyard.inference.randomisation import Signs
 from steelyard.inference.spending import FIRST_LOOK, spent
 from steelyard.inference.weights import adjusted, weights, weights_by_machine
 
-Pool = npt.NDArray[np.floating[Any]]
+Sums = npt.NDArray[np.floating[Any]]
 
 _TAIL_SHARE = 1.2
 _PRODUCT_ROWS = 96
 _MOST_LOOKS = 24
 _FLOAT32_WHOLE = 2**24
+_BLOCK_SIGNS = 2**17
 _HALF = 2**8
 _NO_PATHS = np.empty(0, dtype=np.bool_)
 
@@ -46,25 +47,54 @@ class OneSided:
     alpha: float
 
 
-def pool_of(signs: Signs, simulated: Signs) -> Pool:
-    """Observed and simulated sequences side by side, shape (visits, paths + 1); 0 is observed."""
-    pool = np.empty((len(signs), simulated.shape[1] + 1), dtype=np.float32)
-    pool[:, 0] = signs
-    pool[:, 1:] = simulated
-    return pool
+class Pool(NamedTuple):
+    """The observed order, shape (visits,), and the simulated ones, shape (visits, paths - 1).
+
+    The simulated ones are those that were drawn, not a copy: of a long plan they are large.
+    """
+
+    observed: Signs
+    simulated: Signs
+
+    @property
+    def paths(self) -> int:
+        return int(self.simulated.shape[1]) + 1
+
+    def first(self, visits: int) -> Pool:
+        """That of the first visits."""
+        return Pool(self.observed[:visits], self.simulated[:visits])
+
+    def side_by_side(self, paths: int) -> Signs:
+        """The first of all sequences, shape (visits, paths); the observed one is the first."""
+        return np.column_stack([self.observed, self.simulated[:, : paths - 1]])
 
 
-def sums(weighed: Floats, pool: Pool) -> Pool:
+def sums(weighed: Floats, pool: Pool) -> Sums:
     """The statistic of every path, shape (rows, paths), without any rounding.
 
     Single precision is exact while no sum of some of the weights can reach 2**24, as with 2,000
     visits of usual noise; otherwise the upper and the lower bits are summed apart.
     """
     if np.abs(weighed).sum(axis=1).max() <= _FLOAT32_WHOLE:
-        return np.asarray(weighed.astype(np.float32) @ pool)
+        return _product(weighed, pool)
     upper = np.floor(weighed / _HALF)
-    halves = np.concatenate([upper, weighed - _HALF * upper]).astype(np.float32) @ pool
+    halves = _product(np.concatenate([upper, weighed - _HALF * upper]), pool)
     return np.asarray(_HALF * halves[: len(weighed)].astype(np.float64) + halves[len(weighed) :])
+
+
+def _product(whole: Floats, pool: Pool) -> Sums:
+    """Whole numbers times signs, of a few paths after the other.
+
+    So the pool needs a byte for a sign, and what of it is made single precision stays in a cache.
+    """
+    factors = whole.astype(np.float32)
+    found = np.empty((len(whole), pool.paths), dtype=np.float32)
+    found[:, 0] = factors @ pool.observed.astype(np.float32)
+    several = max(1, _BLOCK_SIGNS // max(1, len(pool.observed)))
+    for begin in range(0, pool.paths - 1, several):
+        block = pool.simulated[:, begin : begin + several].astype(np.float32)
+        np.matmul(factors, block, out=found[:, begin + 1 : begin + several + 1])
+    return found
 
 
 class SequentialTests:
@@ -115,7 +145,7 @@ class SequentialTests:
             looks = range(first, min(first + several, visits + 1))
             weighed = _weighed(residuals[rows], looks, covariate, machines, whiten=not once)
             known = looks[-1] * machines
-            statistics = sums(weighed.reshape(-1, known), pool[:known])
+            statistics = sums(weighed.reshape(-1, known), pool.first(known))
             by_look = statistics.reshape(len(looks), len(rows), -1)
             sizes = np.sqrt(np.sum(weighed**2, axis=2)).tolist()
             place = {row: index for index, row in enumerate(rows)}
@@ -172,7 +202,7 @@ class _Test:
     def _allowed(self, share: float) -> int:
         return int(share * self._paths + 1e-9) - self._used
 
-    def look(self, look: int, statistics: Pool, size: float, share: float) -> None:
+    def look(self, look: int, statistics: Sums, size: float, share: float) -> None:
         """Let every path cross that lies above the boundary of this look.
 
         ``share`` of all paths may have crossed by now. The boundary is the (k+1)-th largest of
@@ -190,7 +220,7 @@ class _Test:
             self.crossed_at = look
             self._alive = _NO_PATHS
 
-    def _above_boundary(self, signed: Pool, allowed: int, tail: float) -> npt.NDArray[np.intp]:
+    def _above_boundary(self, signed: Sums, allowed: int, tail: float) -> npt.NDArray[np.intp]:
         candidates = (signed > tail).nonzero()[0]
         candidates = candidates[self._alive[candidates]]
         if len(candidates) <= allowed:  # the tail was cut too far out: take all

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from steelyard.inference import welch
 from steelyard.inference.confidence import Interval
 from steelyard.inference.estimate import Estimate, estimate
+from steelyard.inference.exact import Pool
 from steelyard.inference.noise.robust import Floats
 from steelyard.inference.probability.distributions import t_bound
 from steelyard.inference.stream import Stream
@@ -43,10 +44,16 @@ def together(streams: Sequence[Stream]) -> Stream:
         streams[0],
         values=_in_turn([each.values[:count] for each in streams]),
         other=_in_turn([each.other[:count] for each in streams]),
-        pool=_in_turn([each.pool[:count] for each in streams]),
+        pool=_pools([each.pool.first(count) for each in streams]),
         covariate=_covariates([each.covariate for each in streams], count),
         order=None,
         machines=len(streams),
+    )
+
+
+def _pools(pools: Sequence[Pool]) -> Pool:
+    return Pool(
+        _in_turn([each.observed for each in pools]), _in_turn([each.simulated for each in pools])
     )
 
 

@@ -58,7 +58,7 @@ class RunningTests:
         asked = list(dict.fromkeys(points))
         fresh = [point for point in asked if point not in self._places]
         for start in range(0, len(fresh), _ROWS_AT_ONCE):
-            together = _Together(fresh[start : start + _ROWS_AT_ONCE], visits.pool.shape[1])
+            together = _Together(fresh[start : start + _ROWS_AT_ONCE], visits.pool.paths)
             self._places |= {p: (together, i) for i, p in enumerate(together.points)}
         places = [self._places[point] for point in asked]
         still = {id(one): one for one, index in places if one.tests.crossed_at(index) is None}
@@ -88,7 +88,7 @@ class RunningTests:
                 OneSided(1, 1, alpha),
                 OneSided(2, -1, alpha),
             )
-            self._at_bounds[key] = SequentialTests(tests, self.stream.pool.shape[1])
+            self._at_bounds[key] = SequentialTests(tests, self.stream.pool.paths)
         return self._at_bounds[key]
 
 

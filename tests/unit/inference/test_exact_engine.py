@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from steelyard.inference.exact import OneSided, Pool, SequentialTests, pool_of, sums
+from steelyard.inference.exact import OneSided, Pool, SequentialTests, sums
 from steelyard.inference.randomisation import big_stick
 
 
@@ -97,7 +97,7 @@ def loops_crossing(
 def first_crossings(
     residuals: np.ndarray, pool: Pool, tests: list[OneSided], horizon: int
 ) -> list[int | None]:
-    running = SequentialTests(tests, pool.shape[1])
+    running = SequentialTests(tests, pool.paths)
     running.advance(residuals, pool, horizon)
     return running.crossed
 
@@ -117,7 +117,7 @@ def test_a_second_engine_in_straight_loops_crosses_at_the_same_looks(
         expected = [
             loops_crossing(values.tolist(), paths, t.side, t.alpha, horizon=14) for t in tests
         ]
-        pool = pool_of(signs, simulated)
+        pool = Pool(signs, simulated)
         assert first_crossings(values[None, :], pool, tests, horizon=14) == expected
 
 
@@ -125,14 +125,14 @@ def study_of(visits: int, effect: float) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(7)
     signs = big_stick(1, visits, random)[:, 0]
     values = random.normal(0, 0.02, visits) + effect * (signs > 0)
-    return values[None, :], pool_of(signs, big_stick(2_000, visits, random))
+    return values[None, :], Pool(signs, big_stick(2_000, visits, random))
 
 
 def test_the_same_study_gives_the_same_looks_to_the_bit() -> None:
     residuals, pool = study_of(40, 0.02)
     tests = [OneSided(0, 1, 0.025), OneSided(0, -1, 0.025)]
     once = first_crossings(residuals, pool, tests, 40)
-    assert once == first_crossings(residuals.copy(), pool.copy(), tests, 40)
+    assert once == first_crossings(residuals.copy(), Pool(*map(np.copy, pool)), tests, 40)
 
 
 def test_a_longer_series_does_not_change_what_was_said_before() -> None:
@@ -140,8 +140,8 @@ def test_a_longer_series_does_not_change_what_was_said_before() -> None:
     tests = [OneSided(0, 1, 0.025)]
     (at,) = first_crossings(residuals, pool, tests, 40)
     assert at is not None
-    assert first_crossings(residuals[:, :at], pool[:at], tests, 40) == [at]
-    assert first_crossings(residuals[:, : at - 1], pool[: at - 1], tests, 40) == [None]
+    assert first_crossings(residuals[:, :at], pool.first(at), tests, 40) == [at]
+    assert first_crossings(residuals[:, : at - 1], pool.first(at - 1), tests, 40) == [None]
 
 
 def test_the_order_of_rows_and_their_company_do_not_matter() -> None:
@@ -173,7 +173,7 @@ def test_an_order_shared_by_too_many_paths_does_not_cross_by_its_ties() -> None:
     signs = np.array([1, -1] * 4, dtype=np.int8)
     same = np.repeat(signs[:, None], 99, axis=1)
     values = np.where(signs > 0, 1.0, 0.0)[None, :]
-    assert first_crossings(values, pool_of(signs, same), [OneSided(0, 1, 0.5)], 12) == [None]
+    assert first_crossings(values, Pool(signs, same), [OneSided(0, 1, 0.5)], 12) == [None]
 
 
 @pytest.mark.parametrize("largest", [2**12, 2**16 - 1])
@@ -181,19 +181,19 @@ def test_sums_of_weights_are_exact_however_long_the_study(largest: int) -> None:
     random = np.random.default_rng(largest)
     weighed = random.integers(-largest, largest, (3, 2_000), endpoint=True)
     signs = np.where(weighed[0] > 0, np.int8(1), np.int8(-1))
-    pool = pool_of(signs, big_stick(50, 2_000, random))
+    pool = Pool(signs, big_stick(150, 2_000, random))
     found = sums(weighed.astype(np.float64), pool)
-    assert (found.astype(np.int64) == weighed @ pool.astype(np.int64)).all()
+    assert (found.astype(np.int64) == weighed @ pool.side_by_side(151).astype(np.int64)).all()
     assert found[0, 0] == np.abs(weighed[0]).sum()
 
 
 @pytest.mark.parametrize("effect", [0.0, 0.01])
 def test_looks_made_together_are_those_made_one_by_one(effect: float) -> None:
     residuals, pool = study_of(90, effect)
-    rows = residuals - np.multiply.outer([0.0, -0.01, 0.02], pool[:, 0] > 0)
+    rows = residuals - np.multiply.outer([0.0, -0.01, 0.02], pool.observed > 0)
     tests = [OneSided(row, side, 0.2) for row in range(3) for side in (1, -1)]
-    one_by_one = SequentialTests(tests, pool.shape[1])
+    one_by_one = SequentialTests(tests, pool.paths)
     for visits in range(1, 91):
-        one_by_one.advance(rows[:, :visits], pool[:visits], 90)
+        one_by_one.advance(rows[:, :visits], pool.first(visits), 90)
     assert one_by_one.crossed == first_crossings(rows, pool, tests, 90)
     assert len(set(one_by_one.crossed)) > 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from steelyard.inference.confidence import Interval, Rejections, fixed_grid
-from steelyard.inference.exact import pool_of
+from steelyard.inference.exact import Pool
 from steelyard.inference.randomisation import big_stick
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
@@ -20,7 +20,7 @@ def study(effect: float, visits: int, noise: float = 0.02, seed: int = 1) -> Str
     random = np.random.default_rng(seed)
     signs = big_stick(1, visits, random)[:, 0]
     values = random.normal(0, noise, visits) + effect * (signs > 0)
-    return Stream(values, signs > 0, pool_of(signs, big_stick(PATHS, visits, random)), 96)
+    return Stream(values, signs > 0, Pool(signs, big_stick(PATHS, visits, random)), 96)
 
 
 def under_test(*given: float, **more: float) -> Inference:
@@ -107,7 +107,7 @@ def test_a_decision_stays_what_it_was_when_the_study_goes_on() -> None:
     shorter = Stream(
         stream.values[: decision.at],
         stream.other[: decision.at],
-        stream.pool[: decision.at],
+        stream.pool.first(decision.at),
         stream.horizon,
     )
     assert Inference.of(shorter).decide(MARGIN, 0.05) == decision

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steelyard.inference import machines
-from steelyard.inference.exact import pool_of, sums
+from steelyard.inference.exact import Pool, sums
 from steelyard.inference.randomisation import big_stick, draw
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
@@ -28,7 +28,7 @@ def machine(
     random = np.random.default_rng(seed)
     simulated, signs = big_stick(PATHS, visits, random), big_stick(1, visits, random)[:, 0]
     values = level + random.normal(0, sd, visits) + effect * (signs > 0)
-    return Stream(values, signs > 0, pool_of(signs, simulated), VISITS)
+    return Stream(values, signs > 0, Pool(signs, simulated), VISITS)
 
 
 def laboratory(effects: Sequence[float], sd: float = 0.01) -> Stream:
@@ -99,7 +99,7 @@ def test_the_estimate_is_the_mean_of_those_of_the_machines() -> None:
 def test_of_machines_with_more_and_fewer_visits_as_many_count_of_each() -> None:
     stream = machines.together([machine(0.0, 1), machine(0.0, 2, visits=16)])
     assert stream.visits == 16
-    assert len(stream.values) == len(stream.pool) == 32
+    assert len(stream.values) == len(stream.pool.observed) == len(stream.pool.simulated) == 32
 
 
 def test_nothing_is_said_of_other_machines_below_six() -> None:

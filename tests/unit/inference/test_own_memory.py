@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from steelyard.inference.assumptions.own_memory import OwnMemory, own_memory
+from steelyard.inference.exact import Pool
 from steelyard.inference.noise.robust import Floats
 from steelyard.inference.randomisation import big_stick
 from steelyard.judge import judge_trials
@@ -16,10 +17,15 @@ VISITS = 96
 SLOW = 0.05 * np.sin(np.arange(VISITS) / 8)
 
 
+def pool_of(paths: int, visits: int, random: np.random.Generator) -> Pool:
+    signs = big_stick(paths, visits, random)
+    return Pool(signs[:, 0], signs[:, 1:])
+
+
 def seen(seed: int, slow: Floats, own: Floats) -> OwnMemory:
     random = np.random.default_rng(seed)
-    pool = big_stick(501, VISITS, random).astype(np.float32)
-    values = random.normal(0, 0.02, VISITS) + slow + own * (pool[:, 0] > 0)
+    pool = pool_of(501, VISITS, random)
+    values = random.normal(0, 0.02, VISITS) + slow + own * (pool.observed > 0)
     found = own_memory(values, pool, 0.0)
     assert found is not None
     return found
@@ -38,9 +44,9 @@ def test_what_both_feel_is_rarely_taken_for_it(slow: Floats) -> None:
 
 
 def test_a_few_visits_or_an_arm_of_one_figure_say_nothing() -> None:
-    pool = big_stick(11, 24, np.random.default_rng(1)).astype(np.float32)
+    pool = pool_of(11, 24, np.random.default_rng(1))
     assert own_memory(np.zeros(24), pool, 0.0) is None
-    assert own_memory(np.arange(8.0), pool[:8], 0.0) is None
+    assert own_memory(np.arange(8.0), pool.first(8), 0.0) is None
 
 
 def test_a_decided_verdict_says_whose_visits_depend_on_each_other() -> None:

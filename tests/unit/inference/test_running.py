@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from steelyard.inference.exact import pool_of
+from steelyard.inference.exact import Pool
 from steelyard.inference.randomisation import big_stick
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import Memory
@@ -25,7 +25,7 @@ def study(effect: float, visits: int = 48) -> Stream:
     signs = big_stick(1, 48, random)[:, 0]
     values = random.normal(0, 0.02, 48) + effect * (signs > 0)
     order = Order("these", tuple(range(visits)), tuple(bool(s > 0) for s in signs[:visits]))
-    pool = pool_of(signs[:visits], simulated[:visits])
+    pool = Pool(signs[:visits], simulated[:visits])
     return Stream(values[:visits], signs[:visits] > 0, pool, 48, order)
 
 

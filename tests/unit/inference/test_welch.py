@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm, ttest_ind
 
 from steelyard.inference.confidence import Rejections
-from steelyard.inference.exact import pool_of
+from steelyard.inference.exact import Pool
 from steelyard.inference.normal_boundary import levels
 from steelyard.inference.randomisation import big_stick
 from steelyard.inference.ratio_tests import Inference
@@ -25,7 +25,7 @@ def arms(visits: int, spread: float = 1.0, seed: int = 1) -> tuple[np.ndarray, n
 
 
 def lows(values: np.ndarray, other: np.ndarray) -> np.ndarray:
-    pool = np.zeros((len(values), 1), dtype=np.float32)
+    pool = Pool(np.zeros(len(values), np.int8), np.zeros((len(values), 0), np.int8))
     return Rejections(Stream(values, other, pool, 96)).lows(0.025)
 
 
@@ -106,7 +106,7 @@ def test_a_wide_arm_is_not_called_faster_because_its_few_visits_lie_on_one_side(
     """All of the wide arm lie above the narrow one: rare for a coin, common for wide arms."""
     signs = np.array([1, -1, 1, -1, -1, 1, -1, 1], dtype=np.int8)
     values = np.where(signs > 0, [0.3, 0, 0.02, 0, 0, 0.5, 0, 0.04], [0, 1e-3, 0, 2e-3] * 2)
-    pool = pool_of(signs, big_stick(4_000, 8, np.random.default_rng(5)))
+    pool = Pool(signs, big_stick(4_000, 8, np.random.default_rng(5)))
     stream = Stream(values, signs > 0, pool, 96)
     assert Inference.of(stream).decide(math.log1p(0.02), 0.3).words == ()
 
@@ -114,9 +114,7 @@ def test_a_wide_arm_is_not_called_faster_because_its_few_visits_lie_on_one_side(
 def test_the_interval_is_the_wider_of_both_tests() -> None:
     values, other = arms(40, 4.0, seed=9)
     signs = np.where(other, 1, -1).astype(np.int8)
-    stream = Stream(
-        values, other, pool_of(signs, big_stick(2_000, 40, np.random.default_rng(2))), 96
-    )
+    stream = Stream(values, other, Pool(signs, big_stick(2_000, 40, np.random.default_rng(2))), 96)
     [((low, high), _)] = Inference.of(stream).sizes(0.0198, [0.025], 0.0)
     assert low is not None
     assert high is not None

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from steelyard.errors import AnalysisError
-from steelyard.inference.exact import OneSided, SequentialTests, pool_of
+from steelyard.inference.exact import OneSided, Pool, SequentialTests
 from steelyard.inference.randomisation import big_stick
 from steelyard.inference.weights import adjusted
 from steelyard.judge import TrialsVerdict, judge_trials
@@ -51,8 +51,8 @@ def test_with_a_covariate_equal_systems_are_distinguished_no_more_often() -> Non
     wrong = 0
     for seed in range(150):
         signs, values, machine = study(seed)
-        pool = pool_of(signs, simulated)
-        running = SequentialTests(tests, pool.shape[1])
+        pool = Pool(signs, simulated)
+        running = SequentialTests(tests, pool.paths)
         running.advance(values[None, :], pool, VISITS, covariate=machine)
         wrong += running.crossed != [None, None]
     assert wrong <= binom.ppf(0.99, 150, 0.05)

@@ -43,14 +43,14 @@ class OwnMemory:
 
 
 def own_memory(values: Floats, pool: Pool, ratio_log: float) -> OwnMemory | None:
-    """By the orders of a ``pool``, the observed one first; ``None`` of too few visits."""
-    other = pool[:, 0] > 0
+    """By the orders of a ``pool``; ``None`` of too few visits."""
+    other = pool.observed > 0
     # with its trends: those of one arm, taken out of both, would be in the other arm as well
     rest = scores((values - ratio_log * other)[np.newaxis])[0]
     arms = [rest[~other], rest[other]]
     if len(values) < _LEAST_VISITS or not all(arm.any() for arm in arms):
         return None
-    signs = pool[:, : _PATHS + 1]
+    signs = pool.side_by_side(_PATHS + 1)
     excess = sum(
         (rest[lag:] * rest[:-lag]) @ (signs[lag:] * signs[:-lag]) for lag in range(1, LAGS + 1)
     )

@@ -121,6 +121,6 @@ def _first_of(stream: Stream, count: int) -> Stream:
         stream,
         values=stream.values[:count],
         other=stream.other[:count],
-        pool=stream.pool[:count],
+        pool=stream.pool.first(count),
         covariate=None if stream.covariate is None else stream.covariate[:count],
     )

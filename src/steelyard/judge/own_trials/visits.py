@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from steelyard.inference.exact import pool_of
+from steelyard.inference.exact import Pool
 from steelyard.inference.noise.robust import Floats
 from steelyard.inference.randomisation import Design as Law
 from steelyard.inference.randomisation import Signs, draw, shuffles
@@ -92,7 +92,7 @@ class MeasuredVisits:
         stream = Stream(
             values=series.values,
             other=series.other,
-            pool=pool_of(signs, self._orders(series, signs)),
+            pool=Pool(signs, self._orders(series, signs)),
             horizon=self.budget * 2 // len(self.systems),
             once=self.design == "none",
             covariate=series.covariate,

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steelyard.inference.exact import Pool, pool_of
+from steelyard.inference.exact import Pool
 from steelyard.inference.randomisation import Design, draw
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import Memory
@@ -234,7 +234,7 @@ class Readings:
         stream = Stream(
             values=series.values,
             other=series.other,
-            pool=_orders(law, paths, assigned).of(series.slots),
+            pool=_pool(law, paths, assigned, series.slots),
             horizon=horizon_of(plan, pair),
             order=Order((law, paths), series.slots, others),
             covariate=series.covariate,
@@ -310,37 +310,23 @@ class _Law(NamedTuple):
     paths: int
 
 
-class _Orders:
-    """The observed and the simulated orders of a pair; one array for all its series.
+def _pool(law: _Law, paths: int, assigned: tuple[bool, ...], slots: tuple[int, ...]) -> Pool:
+    """The observed and the simulated orders of the visits at these places of the assignment.
 
-    A series without a gap is a beginning of it, so that a run which is judged after every few
-    visits neither copies them each time nor keeps what it copied.
+    Those of a series without a gap are a view of what was drawn, which all series share.
     """
-
-    def __init__(self, law: _Law, paths: int, assigned: tuple[bool, ...]) -> None:
-        self._simulated = draw(law.seed, law.design, law.length, law.paths)[:, :paths]
-        self._signs = np.where(assigned, np.int8(1), np.int8(-1))
-        self._known = 0
-        self._all = np.empty((law.length, paths + 1), dtype=np.float32)
-        self._with_gaps = lru_cache(maxsize=2)(self._picked)
-
-    def of(self, slots: tuple[int, ...]) -> Pool:
-        """Those of the visits at these places of the assignment."""
-        visits = len(slots)
-        if slots != tuple(range(visits)):
-            return self._with_gaps(slots)
-        if visits > self._known:
-            new = slice(self._known, visits)
-            self._all[new] = pool_of(self._signs[new], self._simulated[new])
-            self._known = visits
-        return self._all[:visits]
-
-    def _picked(self, slots: tuple[int, ...]) -> Pool:
-        places = list(slots)
-        return pool_of(self._signs[places], self._simulated[places])
+    if slots != tuple(range(len(slots))):
+        return _with_gaps(law, paths, assigned, slots)
+    return _whole(law, paths, assigned).first(len(slots))
 
 
-@lru_cache(maxsize=4)
-def _orders(law: _Law, paths: int, assigned: tuple[bool, ...]) -> _Orders:
-    """Kept for the conditions and responses that share it."""
-    return _Orders(law, paths, assigned)
+@lru_cache(maxsize=2)
+def _with_gaps(law: _Law, paths: int, assigned: tuple[bool, ...], slots: tuple[int, ...]) -> Pool:
+    """Kept for the conditions and responses that have the same gaps."""
+    places = list(slots)
+    return Pool(*(signs[places] for signs in _whole(law, paths, assigned)))
+
+
+def _whole(law: _Law, paths: int, assigned: tuple[bool, ...]) -> Pool:
+    signs = np.where(assigned, np.int8(1), np.int8(-1))
+    return Pool(signs, draw(law.seed, law.design, law.length, law.paths)[:, :paths])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.unit.judge.studies import a_study
 
-from steelyard.inference.exact import pool_of
+from steelyard.inference.exact import Pool
 from steelyard.inference.randomisation import PATHS, Design, balanced_fours, big_stick, random_pairs
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
@@ -26,7 +26,7 @@ def looks(design: Design, horizon: int, side: float, orders: int = 16) -> list[i
     for _ in range(orders):
         signs = law(1, horizon, rng)[:, 0]
         values = 6.0 * (signs > 0) + rng.normal(0, 0.001, horizon)
-        stream = Stream(values, signs > 0, pool_of(signs, simulated), horizon)
+        stream = Stream(values, signs > 0, Pool(signs, simulated), horizon)
         said = Inference.of(stream).decide(0.02, 2 * side)
         if VerdictWord.FASTER in said.words and said.at is not None:
             found.append(said.at)
