@@ -139,12 +139,24 @@ def test_facts_that_identify_a_machine_are_not_counted() -> None:
         ("platform.qemu.version", {"system.platform": {"a": "native", "b": "qemu"}}, True),
         ("platform.qemu.accelerator", {"system.accel": {"a": None, "b": "auto"}}, False),
         ("platform.qemu.accelerator", {"system.accel": {"a": "kvm", "b": "tcg"}}, True),
+        ("disks.data.mkfs.version", {"disks.data.filesystem": {"a": "ext4", "b": "xfs"}}, True),
+        ("disks.data.mkfs", {"disks.data.size": {"a": "1", "b": "2"}}, False),
+        ("sysctl.vm.swappiness", {"settings.tuned": {"a": "off", "b": "balanced"}}, True),
+        ("setting.tuned.errors", {"settings.tuned": {"a": "off", "b": "balanced"}}, False),
+        ("platform.confined.by", {"system.confine": {"a": None, "b": "{'cpus': 2}"}}, True),
+        ("sysctl.net.core.busy_poll", {"system.network": {"a": "host", "b": "lab"}}, False),
     ],
 )
 def test_what_follows_from_the_study_file_is_declared(
     fact: str, declared: dict[str, dict[str, str | None]], *, follows: bool
 ) -> None:
     assert is_declared(fact, declared) is follows
+
+
+def test_what_a_network_of_its_own_hides_from_a_system_follows_from_that_network() -> None:
+    declared = {"system.network": {"a": "host", "b": "lab"}}
+    assert is_declared("sysctl.net.core.busy_poll", declared, seen_by_all=False)
+    assert not is_declared("sysctl.kernel.numa_balancing", declared, seen_by_all=False)
 
 
 def test_facts_of_other_machines_have_the_subject_of_the_fact() -> None:

@@ -18,6 +18,8 @@ from steelyard.judge.findings import CalibrationFinding, DifferenceFinding, RunF
 from steelyard.judge.kinds.caveats import CleanupIncomplete, OneMachine, OrderNotRandom
 from steelyard.judge.kinds.verdict_notes import (
     CarryOverFound,
+    InterferenceExplains,
+    InterferenceUnequal,
     OneConstant,
     SpreadsDiffer,
     StallsDiffer,
@@ -38,6 +40,11 @@ from steelyard.report.tables.shares import NOISE, divided, whole_percents
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "docs" / "examples").rglob("findings.json"))
 MOST_WORDS_OF_A_CAVEAT = 22
+UNEQUAL = InterferenceUnequal(
+    cause="foreign_cpu", baseline="fast", other="durable",
+    affected_baseline=1, visits_baseline=9, affected_other=7, visits_other=8,
+)  # fmt: skip
+EXPLAINED = InterferenceExplains(cause="foreign_cpu", system="durable", affected=7, visits=9)
 LONG = "latency of the slowest of all operations of a user, 99.9th percentile"
 
 
@@ -243,6 +250,24 @@ def test_the_whole_sentence_of_a_short_caveat_is_among_all_caveats() -> None:
     assert shortened
     page = render(grave())
     assert all(each.text.split(":")[0] in page for each in shortened)
+
+
+@pytest.mark.parametrize("why", [UNEQUAL, EXPLAINED], ids=lambda note: note.kind)
+def test_of_several_comparisons_the_first_screen_says_which_are_withheld_and_why(
+    why: InterferenceUnequal | InterferenceExplains,
+) -> None:
+    rows = (
+        per_condition("undecided", -30.0, 0.1, 1).model_copy(update={"withheld": why}),
+        per_condition("undecided", 0.1, 0.1, 4),
+    )
+    run = changed(golden("decided"), verdicts=rows)
+    assert headline(run).text == "1 user withheld, 4 users inconclusive, against fast"
+    [first] = on_top(caveats(run))
+    assert first.short.startswith("1 user withheld: ")
+    assert words_in(first.short) <= MOST_WORDS_OF_A_CAVEAT
+    alone = changed(golden("decided"), verdicts=rows[:1])
+    assert headline(alone).badge == "withheld"
+    assert not on_top(caveats(alone)), "its sentence says why"
 
 
 def test_differences_made_by_other_programs_qualify_no_verdict() -> None:

@@ -38,7 +38,7 @@ def difference_findings(
             fact=fact,
             values=values,
             subject=subject_of(fact),
-            declared=is_declared(fact, declared),
+            declared=is_declared(fact, declared, seen_by_all=None not in values.values()),
             accepted=study.accepted_differences.get(fact),
         )
 

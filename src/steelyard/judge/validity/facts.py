@@ -38,12 +38,21 @@ _FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"^(cpu\.(count|online)|cgroup\.(cpus|cpu_quota_us|cpu_period_us))$",
         ("system.cpus", "system.vcpus", "system.cpuset", "system.confine"),
     ),
+    (r"^platform\.confined\.", ("system.confine",)),
     (r"^(virtualization|platform)\.(?!.*accelerator)", ("system.platform",)),
     (r"^platform\..*image", ("system.image",)),
+    (
+        r"^(setting\.tuned\.sha256|sysctl\..+|disk\..+\.(read_ahead_kib|scheduler)|cpu\.governor|thp)$",
+        ("settings.tuned",),
+    ),
     (r"^service\.sha256$", ("service.",)),
     (r"^service\.", ("service.use",)),
 )
 """Facts, and how what they follow from begins where systems differ in that."""
+_UNSEEN_FOLLOWS = ((r"^sysctl\.net\.", ("system.network",)),)
+"""The same of facts that one of the systems cannot read: a network of its own hides some."""
+_MADE_BY = re.compile(r"\.mkfs(\.version)?$")
+"""The command that makes a filesystem, and its version, differ where the filesystem does."""
 _ACCELERATORS = frozenset({"kvm", "tcg"})
 _TESTED = re.compile(r"(service|tool)\.(.+\.)?(version|sha256)|platform\.image\.(digest|id|sha256)")
 """Versions and digests of the programs and images of a system."""
@@ -61,13 +70,15 @@ def leads(fact: str) -> bool:
     return any(re.search(of, name) for of in _LEADS)
 
 
-def is_declared(fact: str, declared: Mapping[str, Mapping[str, str | None]]) -> bool:
+def is_declared(
+    fact: str, declared: Mapping[str, Mapping[str, str | None]], *, seen_by_all: bool = True
+) -> bool:
     """Whether the study file says so: this, one of the same last name, or what it follows from.
 
     ``declared`` is what differs there, by system. An accelerator follows only from one that is
     written: what ``auto`` chooses is not known from the study.
     """
-    name = fact.rpartition(": ")[2]
+    name = _MADE_BY.sub(".filesystem", fact.rpartition(": ")[2])
     last = name.rpartition(".")[2]
     if fact in declared or any(last == each.rpartition(".")[2] for each in declared):
         return True
@@ -75,7 +86,7 @@ def is_declared(fact: str, declared: Mapping[str, Mapping[str, str | None]]) -> 
         return bool(_ACCELERATORS & set(declared.get("system.accel", {}).values()))
     return any(
         re.search(of, name) and any(each.startswith(sources) for each in declared)
-        for of, sources in _FOLLOWS
+        for of, sources in (_FOLLOWS if seen_by_all else _FOLLOWS + _UNSEEN_FOLLOWS)
     )
 
 

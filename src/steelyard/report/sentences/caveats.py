@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -14,7 +15,10 @@ from steelyard.report.figures import counted
 from steelyard.report.notes.verdict import WELCH_TEST
 from steelyard.report.sentences.assumptions import missing_lines, reason_texts
 from steelyard.report.sentences.differences import difference_lines
+from steelyard.report.sentences.headline import distinct_name, leading_verdicts
+from steelyard.report.sentences.verdict import reason_text
 from steelyard.report.view import View, views
+from steelyard.report.vocabulary import where_of
 
 MOST_ON_TOP = 3
 _NO_NEWS_FROM = 0.05
@@ -116,7 +120,7 @@ _ON_TRUST = (
 
 def caveats(run: RunFindings) -> list[Caveat]:
     """All of them, the gravest first, each once."""
-    found = [caveat for view in views(run) for caveat in _of_workload(view)]
+    found = [*_withheld(run), *(each for view in views(run) for each in _of_workload(view))]
     found += [_of_note(note, run) for note in run.caveats]
     found += [Caveat(Weight.QUALIFIES, line, told=True) for line in difference_lines(run)]
     return sorted(dict.fromkeys(found), key=lambda caveat: caveat.weight)
@@ -152,6 +156,18 @@ def _of_note(note: Note, run: RunFindings, heading: str | None = None) -> Caveat
     return Caveat(weight_of(note), text, told, brief, note.kind)
 
 
+def _withheld(run: RunFindings) -> Iterator[Caveat]:
+    """Why rows of the answer are withheld; of a single comparison its sentence says so."""
+    found = [(view, verdict) for view in views(run) for verdict in leading_verdicts(view)]
+    for view, verdict in found if len(found) > 1 else ():
+        if (note := verdict.withheld) is not None:
+            place, name = where_of(verdict, view), distinct_name(verdict, view)
+            text = f"{verdict.other} against {verdict.baseline}{place}: verdict withheld: "
+            text = view.titled(f"{text}{reason_text(verdict, note)}.")
+            brief = f"{name} withheld: {notes.brief(note, run.labels)}."
+            yield Caveat(Weight.GRAVE, text, brief=brief, kind=f"withheld.{note.kind}")
+
+
 def _of_workload(view: View) -> list[Caveat]:
     shared = _shared(view)
     found = [
@@ -159,11 +175,12 @@ def _of_workload(view: View) -> list[Caveat]:
         for note in view.own.caveats
     ]
     found += [Caveat(Weight.GRAVE, view.titled(line)) for line in missing_lines(view)]
+    withheld = [verdict.withheld for verdict in leading_verdicts(view)]
     rests_on_welch = False
     found_pairs = reason_texts(view)
     single = len({pair for _, pair, _, _ in found_pairs}) == 1
     for note, pair, text, places in found_pairs:
-        told, where = isinstance(note, _ON_TRUST), _places(places)
+        told, where = isinstance(note, _ON_TRUST) or note in withheld, _places(places)
         whole = view.titled(f"{pair}, {where}: {text}.")
         place = f"{where[0].upper()}{where[1:]}" if single else f"{pair}, {where}"
         short = view.titled(f"{place}: {notes.brief(note, view.run.labels)}.")

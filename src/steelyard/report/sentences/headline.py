@@ -27,7 +27,7 @@ from steelyard.report.vocabulary import (
 from steelyard.study.labels import Labels
 
 MOST_WORDS = 12
-INCONCLUSIVE, NOT_JUDGED, MIXED = "inconclusive", "not judged", "mixed"
+INCONCLUSIVE, WITHHELD, NOT_JUDGED, MIXED = "inconclusive", "withheld", "not judged", "mixed"
 
 
 class Tone(StrEnum):
@@ -82,9 +82,12 @@ def leading_verdicts(view: View) -> list[VerdictFinding]:
 
 
 def badge_of(verdict: VerdictFinding, view: View) -> str:
-    """The verdict in the words of its response."""
+    """The verdict in the words of its response.
+
+    Withheld is what the tests decide and something else forbids to say, whatever its interval is.
+    """
     if verdict.word is VerdictWord.UNDECIDED:
-        return INCONCLUSIVE
+        return INCONCLUSIVE if verdict.withheld is None else WITHHELD
     return verdict_word(verdict, response_of(view, verdict.response))
 
 
@@ -161,7 +164,7 @@ def _not_judged(verdict: VerdictFinding, view: View) -> str:
 def _several(found: list[tuple[View, VerdictFinding]], run: RunFindings) -> Headline:
     groups: dict[str, list[str]] = {}
     for view, verdict in found:
-        groups.setdefault(badge_of(verdict, view), []).append(_name(verdict, view))
+        groups.setdefault(badge_of(verdict, view), []).append(distinct_name(verdict, view))
     tones = {tone_of(verdict, view) for view, verdict in found}
     named = ", ".join(f"{listed(names)} {word}" for word, names in groups.items())
     counts = ", ".join(f"{len(names)} {word}" for word, names in groups.items())
@@ -175,7 +178,7 @@ def _several(found: list[tuple[View, VerdictFinding]], run: RunFindings) -> Head
     return Headline(badge, tones.pop() if len(tones) == 1 else Tone.OPEN, text)
 
 
-def _name(verdict: VerdictFinding, view: View) -> str:
+def distinct_name(verdict: VerdictFinding, view: View) -> str:
     """What tells a comparison from the others: workload, system, condition."""
     others = {v.other for v in leading_verdicts(view)}
     conditions = view.run.labels.conditions(verdict.conditions or {})
