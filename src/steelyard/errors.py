@@ -70,6 +70,7 @@ _NOUNS = {
     ),
     "image-recipe-is-wrong": ("mistake in the recipe", "mistakes in the recipe"),
     "service-file-is-wrong": ("mistake in the service's file", "mistakes in the service's file"),
+    "meter-file-is-wrong": ("mistake in the meter's file", "mistakes in the meter's file"),
     "workload-file-is-wrong": (
         "mistake in the workload's file",
         "mistakes in the workload's file",

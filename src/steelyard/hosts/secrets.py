@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import HostError
+from steelyard.study.declared.setting import Settings, SettingValue
 from steelyard.study.model import Study
 
 _REFERENCE = re.compile(r"\$\{(env|file|command):([^}]+)\}")
@@ -44,12 +45,19 @@ def refuse_missing_secrets(study: Study) -> None:
     """Before anything has started.
 
     Raises:
-        HostError: a secret of a workload cannot be read.
+        HostError: a secret of a workload or a meter cannot be read.
     """
-    for workload in study.workloads.values():
-        written = workload.settings.get(_SECRET)
+    meters = [system.meter for system in study.systems.values() if system.meter is not None]
+    driven = study.workloads.values()
+    for settings in [*(each.settings for each in driven), *(each.settings for each in meters)]:
+        written = settings.get(_SECRET)
         if isinstance(written, str):
             secret_of(written)
+
+
+def without_password(settings: Settings) -> dict[str, SettingValue]:
+    """Settings as facts of a record."""
+    return {name: value for name, value in settings.items() if name != _SECRET}
 
 
 def secret_of(written: str) -> str:

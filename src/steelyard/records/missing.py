@@ -107,6 +107,40 @@ class TurnedAway(MissingKind):
     times: int
 
 
+MeterKind = Literal[
+    "meter_silent",
+    "meter_late",
+    "meter_unreadable",
+    "meter_negative",
+    "meter_other_unit",
+    "meter_stale",
+]
+
+
+class MeterUnusable(MissingKind):
+    """For so long a meter gave no reading that could be used; ``said`` is what it did say."""
+
+    kind: MeterKind
+    gap_s: float
+    said: str
+
+
+class MeterFell(MissingKind):
+    """A counter of energy fell during the window: it began anew."""
+
+    kind: Literal["meter_fell"] = "meter_fell"
+    before_j: float
+    after_j: float
+
+
+class MeterTooCoarse(MissingKind):
+    """The energy of a window may be off by so much that it is no figure."""
+
+    kind: Literal["meter_too_coarse"] = "meter_too_coarse"
+    energy_j: float
+    within_j: float
+
+
 class NameUnknown(MissingKind):
     """Nothing measures a response of this name, or it is no figure of a distribution."""
 
@@ -201,6 +235,9 @@ Missing = TypeAliasType(
         | TooFewTimes
         | FailedBeyond
         | TurnedAway
+        | MeterUnusable
+        | MeterFell
+        | MeterTooCoarse
         | NameUnknown
         | NoDiskTime
         | MoreThanProcessors

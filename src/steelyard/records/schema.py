@@ -65,7 +65,8 @@ class Measured(Frozen):
     """One response of one trial. ``value`` is ``None`` exactly when ``missing`` says why.
 
     ``infinite``: there is no value because it is beyond all others, as a percentile into which
-    failed operations fall. ``of`` is how many operations a share is a share of.
+    failed operations fall. ``of`` is how many operations a share is a share of. ``within`` is by
+    how much the value may be off, where its instrument says so.
     """
 
     value: float | None
@@ -73,6 +74,7 @@ class Measured(Frozen):
     missing: Missing | None = None
     infinite: bool = False
     of: int | None = None
+    within: float | None = None
 
 
 class FailedOperations(Note):

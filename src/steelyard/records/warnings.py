@@ -36,6 +36,8 @@ class WarningKind(StrEnum):
     CLOCK_DRIFT = "clock_drift"
     HIDDEN_WAIT = "hidden_wait"
     SAMPLES_LOST = "samples_lost"
+    METER_READINGS_LOST = "meter_readings_lost"
+    METER_COARSE = "meter_coarse"
 
     PROBE_SUSPECT = "probe_suspect"
     BACKGROUND_ENDED = "background_ended"

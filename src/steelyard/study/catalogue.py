@@ -1,4 +1,4 @@
-"""What a study file can name: workloads, platforms, services and responses, shipped as data.
+"""What a study file can name: workloads, platforms, services, meters, shipped as data.
 
 One YAML file each in ``steelyard/catalogue``; folders there only sort them. ``runs: false``
 marks what the grammar knows and this version cannot run yet.
@@ -18,6 +18,9 @@ from ruamel.yaml import YAML
 from steelyard.study.declared.responses import responses
 from steelyard.study.declared.setting import Entry, Setting
 from steelyard.study.file.complaints import Mistake
+from steelyard.study.meter.checks import mistakes as mistakes_of_meter
+from steelyard.study.meter.entry import Meter
+from steelyard.study.meter.entry import SharedSettings as MeterSettings
 from steelyard.study.model import Reset
 from steelyard.study.platform.entry import Commands
 from steelyard.study.platform.settings import DRIVEN_SETTINGS, DiskSettings
@@ -31,7 +34,7 @@ from steelyard.study.workload.entry import Workload
 from steelyard.study.workload.settings import ENGINE_SETTINGS
 from steelyard.study.workload.settings import SharedSettings as WorkloadSettings
 
-Shelf = Literal["workloads", "platforms", "services"]
+Shelf = Literal["workloads", "platforms", "services", "meters"]
 Kept = Shelf | Literal["imports"]
 
 
@@ -135,6 +138,15 @@ def service(name: str) -> Service:
     entry = Service.model_validate(_entry("services", name))
     _refuse("service", name, mistakes(entry, partners(entry)))
     _refuse_models("service", name, entry.settings, SERVICE_SETTINGS, ServiceSettings)
+    return entry
+
+
+@cache
+def meter(name: str) -> Meter:
+    """The meter of this name, which must be one of ``names``; every text of it is checked."""
+    entry = Meter.model_validate(_entry("meters", name))
+    _refuse("meter", name, mistakes_of_meter(entry))
+    _refuse_models("meter", name, entry.settings, {}, MeterSettings)
     return entry
 
 

@@ -22,6 +22,7 @@ from steelyard.study.declared.setting import OFF, Setting
 from steelyard.study.file.grammar import StudyFile
 from steelyard.study.file.kinds import quantity_schema
 from steelyard.study.lookup import responses_of
+from steelyard.study.meter.entry import Meter
 from steelyard.study.service.entry import Service
 from steelyard.study.workload.entry import Workload
 
@@ -52,6 +53,7 @@ def study_schema() -> dict[str, Any]:
     schema = file_schema(StudyFile, "A Steelyard study")
     parts = schema["$defs"]
     _open(parts["ServicePart"], "use", "services", catalogue.service)
+    _open(parts["MeterPart"], "use", "meters", catalogue.meter)
     _open(parts["SystemPart"], "platform", "platforms", catalogue.platform)
     _open(parts["WorkloadPart"], "use", "workloads", catalogue.workload)
     changes = parts["VariantPart"]["properties"]
@@ -208,6 +210,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "study": study_schema,
     "workload-file": lambda: file_schema(Workload, "A workload of Steelyard"),
     "service-file": lambda: file_schema(Service, "A service of Steelyard"),
+    "meter-file": lambda: file_schema(Meter, "A meter of Steelyard"),
     "platform-file": lambda: file_schema(catalogue.Platform, "A platform of Steelyard"),
 }
 """By the name of their file in ``schemas``."""

@@ -1,4 +1,4 @@
-"""What a study means by the name of a platform, a service or a workload.
+"""What a study means by the name of a platform, a service, a meter or a workload.
 
 Each is one of the catalogue, or a file of the user's own whose text the study holds.
 """
@@ -16,7 +16,10 @@ from steelyard.study.declared.conditions import holds
 from steelyard.study.declared.own_files import OwnFiles
 from steelyard.study.declared.responses import Response
 from steelyard.study.file.complaints import Complaints
-from steelyard.study.model import ServiceSpec, Study, SystemSpec, WorkloadSpec
+from steelyard.study.meter.checks import mistakes as meter_mistakes
+from steelyard.study.meter.entry import Meter
+from steelyard.study.meter.entry import SharedSettings as MeterSettings
+from steelyard.study.model import MeterSpec, ServiceSpec, Study, SystemSpec, WorkloadSpec
 from steelyard.study.platform.checks import check as check_platform
 from steelyard.study.platform.settings import SharedSettings as PlatformSettings
 from steelyard.study.service.checks import mistakes as service_mistakes
@@ -30,7 +33,7 @@ from steelyard.study.workload.settings import SharedSettings as WorkloadSettings
 
 EVENT_PLACES = ("system", "host", "generator")
 """Where an event may be without an address."""
-AnyFiles = OwnFiles[Platform] | OwnFiles[Service] | OwnFiles[Workload]
+AnyFiles = OwnFiles[Platform] | OwnFiles[Service] | OwnFiles[Meter] | OwnFiles[Workload]
 _CATALOGUE_ONLY = ("shares", "calibration", "probe", "request_times")
 
 
@@ -48,6 +51,11 @@ def _refuse_in_service(complaints: Complaints) -> None:
     if complaints.source.tree.get("shares"):
         message = "`shares` is for services of the catalogue"
         complaints.add(("shares",), message, "write the settings out", at_key=True)
+
+
+def _check_meter(entry: Meter, complaints: Complaints) -> None:
+    complaints.add_all(meter_mistakes(entry))
+    complaints.add_all(model_mistakes(MeterSettings, entry.settings, whole=False))
 
 
 def _check_workload(entry: Workload, complaints: Complaints) -> None:
@@ -82,6 +90,13 @@ SERVICE_FILES = OwnFiles(
     check=_check_service,
     refused=_refuse_in_service,
 )
+METER_FILES = OwnFiles(
+    shelf="meters",
+    slug="meter-file-is-wrong",
+    model=Meter,
+    shipped=catalogue.meter,
+    check=_check_meter,
+)
 WORKLOAD_FILES = OwnFiles(
     shelf="workloads",
     slug="workload-file-is-wrong",
@@ -115,6 +130,16 @@ def service_of(spec: ServiceSpec) -> Service:
 def ready_timeout_s(spec: ServiceSpec) -> float:
     """How long a service may take to be ready: as the study says, else its file."""
     return spec.ready_timeout_s or service_of(spec).ready_timeout
+
+
+def known_meter(spec: MeterSpec) -> Meter | None:
+    """As :func:`meter_of`; ``None`` when the study names a meter that is not there."""
+    return METER_FILES.known(spec.use, spec.text)
+
+
+def meter_of(spec: MeterSpec) -> Meter:
+    """What a meter declares."""
+    return METER_FILES.of(spec.use, spec.text)
 
 
 def spoken(spec: ServiceSpec) -> tuple[str, ...]:
@@ -184,10 +209,12 @@ def _own_files(
     """Every file of the user's own that is named: its kind, its name, its text."""
     platforms = {s.platform: s.platform_text for s in systems}
     services = {s.service.use: s.service.text for s in systems if s.service is not None}
+    meters = {s.meter.use: s.meter.text for s in systems if s.meter is not None}
     driven = {spec.use: spec.text for spec in workloads}
     kinds: list[tuple[AnyFiles, dict[str, str | None]]] = [
         (PLATFORM_FILES, platforms),
         (SERVICE_FILES, services),
+        (METER_FILES, meters),
         (WORKLOAD_FILES, driven),
     ]
     for files, texts in kinds:

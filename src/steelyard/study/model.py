@@ -54,6 +54,17 @@ class ServiceSpec(Spec):
     ready_timeout_s: float | None = None
 
 
+class MeterSpec(Spec):
+    """What measures the power of the machine that carries a system, from outside.
+
+    ``settings`` holds every setting of its file, ``text`` is that file when it is the user's own.
+    """
+
+    use: str
+    settings: dict[str, SettingValue] = {}
+    text: str | None = None
+
+
 class SystemSpec(Spec):
     """One system that is compared: where it lives, how that is set up, what serves on it.
 
@@ -75,6 +86,7 @@ class SystemSpec(Spec):
     outside: dict[str, Level] = {}
     profiles: dict[str, str] = {}
     service: ServiceSpec | None = None
+    meter: MeterSpec | None = None
     disks: dict[str, dict[str, SettingValue]] = {}
     instances: int = 1
 

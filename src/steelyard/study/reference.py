@@ -1,4 +1,4 @@
-"""Platforms, services and workloads for people: what the reference pages and ``show`` print."""
+"""Platforms, services, meters, workloads for people: what reference pages and ``show`` print."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform
 from steelyard.study.declared import responses as declared
 from steelyard.study.declared.setting import Setting
+from steelyard.study.meter.entry import Meter
 from steelyard.study.service.entry import Service
 from steelyard.study.workload.entry import Workload, response_of
 
@@ -76,6 +77,33 @@ def _service_facts(entry: Service) -> Iterator[str]:
         yield f"- {entry.notes}"
     if not entry.runs:
         yield "- not in this version"
+    yield ""
+
+
+def meter_lines(name: str, entry: Meter) -> list[str]:
+    """All that one who uses the meter must know, as Markdown."""
+    return [
+        f"## {name}",
+        "",
+        entry.summary,
+        "",
+        *_meter_facts(entry),
+        *settings_table(entry.settings),
+    ]
+
+
+def _meter_facts(entry: Meter) -> Iterator[str]:
+    if entry.http is not None:
+        yield f"- asked over HTTP: `{entry.http.url}`"
+    if entry.command is not None:
+        yield f"- asked by `{' '.join(entry.command.run)}`, run on the controller"
+    yield f"- a new reading each {entry.every:g} s at most; an answer may take {entry.timeout:g} s"
+    for distribution, packages in entry.packages.items():
+        yield f"- packages of {distribution.capitalize()}: {quoted(packages)}"
+    if entry.notes:
+        yield f"- {entry.notes}"
+    if not entry.verified:
+        yield f"- {UNVERIFIED}: tested against a fake one"
     yield ""
 
 

@@ -26,7 +26,9 @@ class Row(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     here: dict[
-        Literal["platform", "service", "workload", "setting", "filesystem", "import", "command"],
+        Literal[
+            "platform", "service", "workload", "setting", "filesystem", "import", "command", "meter"
+        ],
         str,
     ] = {}
     """By which name a study or a command asks for it."""

@@ -59,6 +59,7 @@ from steelyard.trial.observe.collect import (
     disturbances,
     of_all_instances,
     seen_of,
+    warnings_of_meter,
     warnings_of_probes,
 )
 from steelyard.trial.observe.cpu_placement import placements
@@ -234,6 +235,7 @@ def check(attempt: Attempt) -> None:
         attempt.warnings += pattern_warnings(load)
     attempt.warnings += calibration_warnings(attempt.calibration)
     attempt.warnings += warnings_of_probes(attempt)
+    attempt.warnings += warnings_of_meter(attempt)
     attempt.gates = check_gates(attempt.cell.study.gates, attempt.responses)
     if attempt.session.study.clock == "system":
         refuse_unsteady_clock(attempt.warnings)

@@ -20,12 +20,21 @@ from steelyard.hosts.site import look_around
 from steelyard.study.bind import BoundCell, OneCell, bind
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.lookup import machines_of_events, workload_of
-from steelyard.study.model import GeneratorSpec, Level, ServiceSpec, Study, SystemSpec, WorkloadSpec
+from steelyard.study.model import (
+    GeneratorSpec,
+    Level,
+    MeterSpec,
+    ServiceSpec,
+    Study,
+    SystemSpec,
+    WorkloadSpec,
+)
 from steelyard.study.platform.settings import DiskSettings, NativeSettings
 from steelyard.study.resolve.entries import COMMAND
 from steelyard.study.workload.entry import Workload
 from steelyard.systems.disks.folder import refuse_unusable
 from steelyard.systems.disks.preflight import refuse_what_cannot_be_made
+from steelyard.systems.meters import refuse_unreadable
 from steelyard.systems.preflight import holds_the_engine_only, looked_at, refuse_what_cannot_come_up
 from steelyard.systems.services.preflight import (
     refuse_in_empty_image,
@@ -73,7 +82,8 @@ class Preflight:
     """Looks at machines, each question once; ``at`` opens a machine by its address.
 
     ``disks_in`` is the folder that would hold the disks of this machine. ``unreachable`` collects
-    the machines that could not be opened, with why; their trials may reach them.
+    the machines that could not be opened, with why; their trials may reach them. ``meter`` asks
+    one meter.
     """
 
     study: Study
@@ -81,6 +91,7 @@ class Preflight:
     disks_in: str
     check: Callable[[], None] = lambda: None
     unreachable: dict[str, str] = field(default_factory=dict)
+    meter: Callable[[MeterSpec], None] = refuse_unreadable
     _asked: set[object] = field(default_factory=set)
     _found: dict[tuple[str, str], Shortfall] = field(default_factory=dict)
 
@@ -133,8 +144,19 @@ class Preflight:
         yield from _of_generators(self.study.generator)
         yield from _of_events(self.study)
         yield from _of_settings(spec)
+        if spec.meter is not None:
+            yield self._of_meter(spec.meter)
         if spec.platform == _NATIVE:
             yield from _of_disks(spec, self.disks_in)
+
+    def _of_meter(self, spec: MeterSpec) -> _Question:
+        """Asked on the controller, whatever machine it measures."""
+
+        def ask(_: Host) -> Found:
+            self.meter(spec)
+            return ()
+
+        return _Question("local", "meter", ("meter", repr(spec)), ask)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 from steelyard.engine.messages import LoadWarning
+from steelyard.study.lookup import METER_FILES
 from tests.integration.pages.actions import (
     Action,
     Reader,
@@ -56,6 +58,11 @@ operation: runs
 primary: run_time
 ends: by itself
 """
+
+
+def meter_file(_reader: Reader, block: Block) -> None:
+    """The block is the file of a meter, without mistakes."""
+    METER_FILES.parse(block.text.encode(), Path("meter.yaml"))
 
 
 def repository(reader: Reader) -> None:
@@ -220,6 +227,12 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("study: stop-of-a-server", text_file("stop.yaml")),
         ("steelyard plan stop.yaml", commands()),
     ],
+    "docs/guide/measure-power.md": [
+        ("study: governor-power", study()),
+        ("study: boards-power", study()),
+        ("summary:", meter_file),
+    ],
+    "docs/reference/meter-file.md": [("summary:", meter_file)],
     "docs/guide/time-commands.md": [
         ("steelyard time 'sleep 0.02'", commands()),
         ("steelyard time 'sleep {seconds}'", commands()),

@@ -24,6 +24,7 @@ SHELVES: dict[Shelf, str] = {
     "workloads": "workload-file",
     "services": "service-file",
     "platforms": "platform-file",
+    "meters": "meter-file",
 }
 NO_YAML = {
     "bracket-not-closed", "colon-in-a-text", "key-given-twice", "not-utf8", "tab", "tags",
@@ -33,7 +34,8 @@ ONLY_READING = {
     "baseline-is-no-system", "budget-too-few-trials", "budget-too-short",
     "consolidation-without-one-alone", "contradiction-in-a-variant", "events-too-late",
     "events-without-a-window", "factors-bind-to-nothing",
-    "instances", "no-service", "one-address-for-all-instances", "probe-of-a-stream", "probes",
+    "instances", "meter-of-several-machines",
+    "no-service", "one-address-for-all-instances", "probe-of-a-stream", "probes",
     "protocols-differ", "report-cut", "scenarios", "screening-alone", "screening",
     "search-of-what-it-cannot-see", "settings-of-machines", "several-of-one-machine",
     "several-workloads", "two-primary-responses",

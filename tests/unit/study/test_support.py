@@ -67,6 +67,7 @@ def test_what_every_row_asks_for_exists() -> None:
         "platform": catalogue.names("platforms"),
         "service": catalogue.names("services"),
         "workload": catalogue.names("workloads"),
+        "meter": catalogue.names("meters"),
         "import": imports.names(),
     }
     asked = [each for row in ROWS.values() for each in row.here.items()]

@@ -63,6 +63,18 @@ TEXTS = {
         "clients were turned away {times:,} times while they had no operation, which is in no "
         "share of operations; let each operation have a connection of its own"
     ),
+    "meter_silent": "the meter did not answer for {gap_s:.1f} s: {said}",
+    "meter_late": "the meter was late: no reading of it for {gap_s:.1f} s",
+    "meter_unreadable": "for {gap_s:.1f} s the meter told no number, but: {said}",
+    "meter_negative": "for {gap_s:.1f} s the meter told less than nothing: {said}",
+    "meter_other_unit": "for {gap_s:.1f} s the meter told another unit: {said}",
+    "meter_stale": "for {gap_s:.1f} s the meter told one and the same reading: that of {said}",
+    "meter_fell": (
+        "the counter of the meter fell during the window, from {before_j:g} J to {after_j:g} J"
+    ),
+    "meter_too_coarse": (
+        "the meter is too coarse for this window: {energy_j:.3g} J, within {within_j:.3g} J"
+    ),
     "response_unknown": "nothing here measures {name}",
     "figure_unknown": "{name} is no figure of a latency distribution",
     "no_disk_request": "no {request} ended in the window",

@@ -153,6 +153,12 @@ TEXTS: Mapping[WarningKind, Callable[[Figures], str]] = {
     ),
     _K.HIDDEN_WAIT: _hidden_wait,
     _K.SAMPLES_LOST: "{samples} samples of {machine} were lost: the buffer was full".format_map,
+    _K.METER_READINGS_LOST: (
+        "{lost} of {readings} readings of the meter could not be used: {said}"
+    ).format_map,
+    _K.METER_COARSE: (
+        "the energy that the meter told may be off by {share:.1%}, and the margin is {margin:.1%}"
+    ).format_map,
     _K.PROBE_SUSPECT: _probe_suspect,
     _K.BACKGROUND_ENDED: (
         "the background workload of instance {instance} ended {idle_s:.1f} s before the measured "

@@ -45,11 +45,20 @@ class ServicePart(OpenPart):
     """How long it may take to be ready, where its file says too little or too much."""
 
 
+class MeterPart(OpenPart):
+    """What measures the power of a machine from outside; other keys are settings of the meter."""
+
+    use: str
+    """Which meter: the name of one, or the path of a file of your own."""
+
+
 class DefaultsPart(OpenPart):
     """What every system has unless it says otherwise; other keys are settings of platforms."""
 
     service: ServicePart | None = None
     """The server under test on this system."""
+    meter: MeterPart | None = None
+    """What measures the power of the machine that carries this system."""
     disks: dict[Name, dict[str, object]] | None = None
     """Disks that are attached, by name."""
     instances: PositiveCount | None = None

@@ -38,7 +38,7 @@ def rename_old_keys(source: Source, what: str = "study") -> list[Complaint]:
     an unknown key.
     """
     notices = []
-    for path, new in RENAMED[what].items():
+    for path, new in RENAMED.get(what, {}).items():
         for above in [(), *_matching(source.tree, ("variants", EVERY))]:
             for where in list(_matching(source.tree, (*above, *path))):
                 if _rename(source, where, new):

@@ -23,6 +23,7 @@ from steelyard.study.resolve.events import resolve_events
 from steelyard.study.resolve.latency_probe import resolve_probe
 from steelyard.study.resolve.load import clients_as_users, resolve_factors, resolve_load
 from steelyard.study.resolve.machines import resolve_machines
+from steelyard.study.resolve.meters import check_meters
 from steelyard.study.resolve.protocols import check_services
 from steelyard.study.resolve.report import resolve_judge, resolve_report
 from steelyard.study.resolve.responses import resolve_find, resolve_gates
@@ -53,6 +54,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     measured = _measured(file, systems, workloads, complaints)
     trials = resolve_trials(file.trials, complaints)
     check_resets(systems, trials, complaints)
+    check_meters(file, systems, measured, complaints)
     forgiving = complaints.source.variant is not None
     claims = ClaimReader(file, compared, factors, measured, complaints, forgiving=forgiving).read()
     screen = resolve_screen(file, systems, complaints)

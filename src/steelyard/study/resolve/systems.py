@@ -12,18 +12,20 @@ from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.grammar import DefaultsPart, StudyFile, SystemPart
 from steelyard.study.file.source import Where
 from steelyard.study.lookup import known_platform
-from steelyard.study.model import Level, ServiceSpec, SystemSpec
+from steelyard.study.model import Level, MeterSpec, ServiceSpec, SystemSpec
 from steelyard.study.platform.checks import INSTANCE, shared
 from steelyard.study.platform.placeholders import required_settings
 from steelyard.study.platform.settings import SharedSettings
 from steelyard.study.resolve.entries import NamedPlatform, named_platforms
 from steelyard.study.resolve.machine_settings import read_machine_settings
+from steelyard.study.resolve.meters import resolve_meter
 from steelyard.study.resolve.services import resolve_service
 from steelyard.study.resolve.settings import Factors, read_settings
 
 _FIXED = (
     "platform",
     "service",
+    "meter",
     "disks",
     "instances",
     "host_machine",
@@ -73,6 +75,7 @@ def _system(
         platform_text=None if platform is None else platform.text,
         settings=dict(settings),
         service=_service_of(name, part, defaults, complaints),
+        meter=_meter_of(name, part, defaults, complaints),
         disks=_disks(where, part.platform, part.disks or defaults.disks or {}, complaints),
         instances=part.instances or defaults.instances or 1,
         host_machine=_host(where, part.host_machine or defaults.host_machine, complaints),
@@ -174,6 +177,16 @@ def _service_of(
     if defaults.service is None:
         return None
     return resolve_service(defaults.service, ("defaults", "service"), complaints)
+
+
+def _meter_of(
+    name: str, part: SystemPart, defaults: DefaultsPart, complaints: Complaints
+) -> MeterSpec | None:
+    if part.meter is not None:
+        return resolve_meter(part.meter, ("systems", name, "meter"), complaints)
+    if defaults.meter is None:
+        return None
+    return resolve_meter(defaults.meter, ("defaults", "meter"), complaints)
 
 
 def _disks(

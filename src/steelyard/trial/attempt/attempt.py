@@ -11,6 +11,7 @@ from typing import Any
 from steelyard.engine.messages import LoadResult, ProcessState
 from steelyard.errors import HostError
 from steelyard.hosts.host import Host
+from steelyard.hosts.secrets import without_password
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.attempt_folder import attempt_key, samples_file
 from steelyard.records.counters import Counters
@@ -30,6 +31,7 @@ from steelyard.study.bind import BoundCell, bind
 from steelyard.study.lookup import workload_of
 from steelyard.study.scenarios import peer_of
 from steelyard.systems import services
+from steelyard.systems.meters import MeterSeries
 from steelyard.systems.settings import Applied, setting_facts
 from steelyard.trial.attempt.failed_operations import failures_of
 from steelyard.trial.attempt.gates import service_warnings
@@ -40,6 +42,8 @@ from steelyard.trial.observe.window import Sampled
 from steelyard.trial.session_state.context import SessionContext
 
 IDLE = "idle"
+METER = "meter"
+"""How the readings of a meter are called among the samples of an attempt."""
 _ASIDE = 100
 """Numbers of generators of what runs aside lie beyond those of instances."""
 
@@ -88,6 +92,8 @@ class Attempt:
     reference_kernel: dict[str, Measured] = field(default_factory=dict)
     incidents: dict[str, Incidents] = field(default_factory=dict)
     sampled: dict[str, Sampled] = field(default_factory=dict)
+    meter: MeterSeries | None = None
+    """What the meter of its system told, where it has one."""
     apart: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Columns of what is ours on a machine besides our process tree, by the machine's name."""
     events: list[EventRecord] = field(default_factory=list)
@@ -200,6 +206,9 @@ class Attempt:
         facts |= _declared("settings", system.inside)
         facts |= _declared("host_settings", system.outside)
         facts |= {f"platform.{key}": value for key, value in instance.platform.facts().items()}
+        if system.meter is not None:
+            facts["meter.use"] = system.meter.use
+            facts |= _declared("meter", without_password(system.meter.settings))
         service = self.cell.service_of(instance.number)
         if service is not None:
             facts["service.use"] = service.use
@@ -241,6 +250,8 @@ class Attempt:
         if self.loads() and "measure" in self.timeline.durations_ns:
             self._split_measure(self.loads()[0])
         samples = {samples_file(name): seen.counters for name, seen in self.sampled.items()}
+        if self.meter is not None:
+            samples[samples_file(METER)] = self.meter.counters()
         record = self._record(ending, tuple(documents), tuple(samples))
         return AttemptResult(record, documents, samples, ending.stop)
 

@@ -15,6 +15,7 @@ from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
 from steelyard.records.warnings import WarningKind
 from steelyard.study.ending import counted
+from steelyard.systems.meters import MeterReader, open_meter
 from steelyard.systems.platform import Costs, Threads
 from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.endpoints import server_for
@@ -51,7 +52,7 @@ def measure_all(attempt: Attempt) -> None:
             or a machine cannot tell what was sampled.
         KeyboardInterrupt: the user asks to stop.
     """
-    watches = list(_watches(attempt))
+    watches, meter = list(_watches(attempt)), _meter_of(attempt)
     drives = [drive_of(attempt, instance) for instance in (*attempt.working, *attempt.co_located)]
     probes = (
         [probe_of(attempt, instance) for instance in attempt.measured] if is_probed(attempt) else []
@@ -62,10 +63,13 @@ def measure_all(attempt: Attempt) -> None:
         for drive in drives:
             drive.warmup()
         start_sampling(watches, attempt.session.study.sample.every_s)
+        if meter is not None:
+            meter.start()
         _begin(drives, [*probes, *events], _ahead_s(attempt))
         with attempt.session.interrupt.waiting():
             _finish(attempt, drives, probes)
             keep_events(attempt, events)
+            attempt.meter = None if meter is None else meter.stop()
         attempt.session.started.add(_place(attempt))
     except BaseException as failure:
         _give_longer(attempt, failure)
@@ -75,10 +79,20 @@ def measure_all(attempt: Attempt) -> None:
                 cancel()
         raise
     finally:
+        if meter is not None:
+            meter.end()
         attempt.sampled, untold = stop_sampling(watches)
     if untold:
         raise untold[0]
     _note_lost_rows(attempt)
+
+
+def _meter_of(attempt: Attempt) -> MeterReader | None:
+    """What reads the meter of the system, where it has one."""
+    spec = attempt.cell.system.meter
+    if spec is None:
+        return None
+    return MeterReader(open_meter(spec), attempt.session.study.sample.every_s)
 
 
 def drive_of(attempt: Attempt, instance: Instance) -> Drive:

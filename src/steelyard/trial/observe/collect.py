@@ -16,6 +16,7 @@ from steelyard.trial.attempt.gates import generator_figures
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.observe.dips import Happened, course_of, figures_of
 from steelyard.trial.observe.disturbances import incident_warnings, incidents_of, sample_warnings
+from steelyard.trial.observe.meters import meter_warnings, metered
 from steelyard.trial.observe.outputs import measured_by_tool
 from steelyard.trial.observe.responses import Seen
 from steelyard.trial.observe.window import Sampled, WindowSamples
@@ -48,6 +49,7 @@ def seen_of(attempt: Attempt, instance: Instance) -> Seen:
         own=_own(instance) | _of_events(attempt, instance),
         probe=_seen_by_probe(instance),
         probe_missing=instance.probe_missing,
+        meter=None if attempt.meter is None else metered(attempt.meter, start_ns, end_ns),
         column=instance.column,
         own_kernel=instance.host.boot_id != attempt.host_machine().boot_id,
         processors=attempt.cores(instance),
@@ -82,6 +84,15 @@ def disturbances(attempt: Attempt) -> Iterator[TrialWarning]:
     for name, sampled in attempt.sampled.items():
         window, apart = sampled.window(*attempt.span_ns()), attempt.apart.get(name, ())
         yield from sample_warnings(name, window, guest=name in guests, apart=apart)
+
+
+def warnings_of_meter(attempt: Attempt) -> list[TrialWarning]:
+    """What speaks against the figures of the meter, where one was read."""
+    if attempt.meter is None:
+        return []
+    span_ns = attempt.span_ns()
+    told = metered(attempt.meter, *span_ns)
+    return meter_warnings(attempt.meter, told, span_ns, attempt.cell.study.trials.margin_ratio)
 
 
 def warnings_of_probes(attempt: Attempt) -> Iterator[TrialWarning]:
@@ -191,7 +202,8 @@ def _joined(
     values = _once_each([one.value for one in measured if one.value is not None], response, common)
     join = _JOINED[response.instances]
     fewest = min((one.of for one in measured if one.of is not None), default=None)
-    return Measured(value=join(values), unit=unit, of=fewest)
+    bound = max((one.within for one in measured if one.within is not None), default=None)
+    return Measured(value=join(values), unit=unit, of=fewest, within=bound)
 
 
 def _once_each(

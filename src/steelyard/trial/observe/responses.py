@@ -44,6 +44,7 @@ from steelyard.trial.observe.latencies import (
     time_of,
     undefined,
 )
+from steelyard.trial.observe.meters import Metered, energy_of, mean_of, within_of
 from steelyard.trial.observe.power import battery_power_w, energy_j, mean_power_w
 from steelyard.trial.observe.window import WindowSamples
 
@@ -74,6 +75,8 @@ class Seen:
     own: Mapping[str, Measured] = field(default_factory=dict)
     probe: LoadResult | None = None
     probe_missing: Missing | None = None
+    meter: Metered | Missing | None = None
+    """What a meter says of the machine that carries the system; ``None`` without one."""
     column: str = INSTANCE
     """How what stands for the instance is called among the samples of its host."""
     own_kernel: bool = False
@@ -129,7 +132,8 @@ def _measured(name: str, unit: str, seen: Seen) -> Measured:
     if isinstance(reading, MissingKind):
         return Measured(value=None, unit=unit, missing=reading)
     shared = name == ERRORS or name.startswith(f"{ERRORS}.")
-    return Measured(value=reading, unit=unit, of=seen.load.counts.intended if shared else None)
+    of = seen.load.counts.intended if shared else None
+    return Measured(value=reading, unit=unit, of=of, within=within_of(name, seen.meter))
 
 
 def _read(name: str, seen: Seen) -> Reading:
@@ -327,6 +331,14 @@ def _of_disks(
     return rates | {f"{prefix}.{name}": time(kind) for name, kind in _DISK_TIMES.items()}
 
 
+def _power(seen: Seen) -> Reading:
+    return mean_power_w(seen.outside) if seen.meter is None else mean_of(seen.meter)
+
+
+def _energy(seen: Seen) -> Reading:
+    return energy_j(seen.outside) if seen.meter is None else energy_of(seen.meter)
+
+
 _OF_LOADS = frozenset(
     {
         "throughput",
@@ -378,8 +390,8 @@ _RESPONSES: dict[str, Callable[[Seen], Reading]] = {
     "host.instance_cpu": _instance_cores,
     "host.vcpu_cpu": _of_vcpus("cpu_ns"),
     "host.vcpu_wait": _of_vcpus("run_delay_ns"),
-    "power.mean": lambda seen: mean_power_w(seen.outside),
-    "power.energy": lambda seen: energy_j(seen.outside),
+    "power.mean": _power,
+    "power.energy": _energy,
     "power.battery": lambda seen: battery_power_w(seen.outside),
     "generator.cpu_per_operation": _generator_cpu_per_operation,
 }

@@ -175,7 +175,8 @@ class _Rehearsal:
 
     def _look_at_needs(self, trials: Sequence[PlannedTrial]) -> None:
         """Missing things are listed by the preflight on the machines themselves."""
-        look = Preflight(self.session.study, self.session.machines.at, self.session.scratch)
+        session = self.session
+        look = Preflight(session.study, session.machines.at, session.scratch, meter=lambda _: None)
         look.look([trial.cell for trial in trials])
 
     def _trial(self, trial: PlannedTrial) -> None:
