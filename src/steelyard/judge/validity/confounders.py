@@ -92,7 +92,7 @@ def _declared(system: SystemSpec) -> dict[str, str | None]:
     facts |= {f"settings.{name}": _text(value) for name, value in system.inside.items()}
     facts |= {f"host_settings.{name}": _text(value) for name, value in system.outside.items()}
     for disk, settings in system.disks.items():
-        facts |= {f"disk.{disk}.{name}": _text(value) for name, value in settings.items()}
+        facts |= {f"disks.{disk}.{name}": _text(value) for name, value in settings.items()}
     if system.service is not None:
         facts["service.use"] = system.service.use
         settings = system.service.settings
