@@ -83,12 +83,12 @@ class KeptVisits:
         """The first line; a last line that was cut short is left out."""
         if not path.exists() or not path.stat().st_size:
             return None
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith("\n")]
-        if len(whole) != len(lines):
-            path.write_text("".join(whole), encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        whole = text[: text.rfind("\n") + 1]
+        if whole != text:
+            path.write_text(whole, encoding="utf-8")
         read = []
-        for number, line in enumerate(whole, 1):
+        for number, line in enumerate(whole.splitlines(), 1):
             try:
                 read.append(json.loads(line))
             except ValueError as error:

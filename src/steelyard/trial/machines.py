@@ -24,8 +24,6 @@ from steelyard.trial.session_state.interim_looks import last_asked
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.watcher import Watcher
 
-_BEFORE = "nothing was started; take it out of `machines`, or repair the way there"
-
 
 @dataclass(frozen=True)
 class OnMachine:
@@ -118,7 +116,7 @@ class _Rounds:
     def begin(self) -> None:
         """Makes every machine ready, before any of them is measured."""
         for session in self.sessions.values():
-            session.session.reach_host_machines(_BEFORE)
+            session.session.reach_host_machines(again=False)
         _refuse_the_same(self.sessions)
         for name, session in self.sessions.items():
             self.left[name] = session.steps()

@@ -61,7 +61,6 @@ from steelyard.trial.session_state.recalibrate import calibrate_anew
 from steelyard.trial.session_state.watcher import Watcher
 
 _PERHAPS_AWAY = frozenset({Outcome.UNREACHABLE, Outcome.AGENT_LOST, Outcome.UNDO_FAILED})
-_AWAY = "repair it, then go on with `steelyard resume`: what is planned there waits for it"
 
 
 def run_session(
@@ -309,7 +308,7 @@ class Session:
         if done.stop is not None:
             raise done.stop
         if session.study.machine is not None and outcome in _PERHAPS_AWAY:
-            session.reach_host_machines(_AWAY)  # no retry is of use while it is away
+            session.reach_host_machines(again=True)  # no retry is of use while it is away
 
     def _reason_to_stop(self) -> SessionEnd | None:
         self._give_up()

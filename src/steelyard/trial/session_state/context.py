@@ -136,8 +136,10 @@ class SessionContext:
         """Every machine that carries a system, by name."""
         return list(dict.fromkeys(system.host_machine for system in self.study.systems.values()))
 
-    def reach_host_machines(self, hint: str) -> None:
+    def reach_host_machines(self, *, again: bool) -> None:
         """Opens every machine that carries a system, or takes those that are open.
+
+        ``again``: the run has begun.
 
         Raises:
             HostError: one cannot be reached.
@@ -147,7 +149,11 @@ class SessionContext:
                 self.machines.at(address)
             except SystemFailure as failure:
                 raise HostError(
-                    failure.message, hint=hint, slug="machine-cannot-be-reached"
+                    failure.message,
+                    hint="repair it, then go on with `steelyard resume`; what is planned waits"
+                    if again
+                    else "nothing was started; take it out of `machines`, or repair the way there",
+                    slug="machine-cannot-be-reached",
                 ) from failure
 
     def hold_machines(self, waits: Callable[[str], None] = lambda _: None) -> None:
