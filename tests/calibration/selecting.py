@@ -27,7 +27,7 @@ MARGIN = math.log1p(0.02)
 ALPHA = 0.05
 BEYOND = 1.05 * MARGIN
 """Just too much: to name one that is so much worse than the best is wrong."""
-_MOST_VISITS = 12_000
+_MOST_VISITS = 20_000
 _NOISY = 4.0
 
 TOLD = {
@@ -72,7 +72,7 @@ def elimination(
     selection = Selection(len(sizes), MARGIN, ALPHA)
     order: list[int] = []
     blocks = looked = 0
-    while not selection.is_over:
+    while selection.best is None:
         order += [int(i) for i in random.permutation(selection.remaining)]
         blocks += 1
         if not look_is_due(blocks, len(order), looked):
@@ -82,7 +82,7 @@ def elimination(
         spread = np.where(candidates == noisy, _NOISY, 1.0)
         values = sizes[candidates] + noise[:looked] * spread
         selection.look(levels(values, candidates, len(sizes), known))
-    return Ended(selection.remaining[0], len(order))
+    return Ended(selection.best, len(order))
 
 
 @dataclass

@@ -32,6 +32,7 @@ _GROWTH = 1.02
 _COEFFICIENTS = (-0.9, -0.7, -0.5, -0.3, 0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
 _WEIGHT_OF_ALL = 8.0
 """How many degrees of freedom of a candidate's own variance that of all candidates counts for."""
+_ONE_PERCENT = 2.326
 _BEYOND_CHANCE = 2.0
 """How much likelier (natural logarithm) autocorrelation must be than none."""
 
@@ -99,13 +100,16 @@ def _own_spreads(
 ) -> Values:
     """By how much the variance of each candidate is enlarged: its own, shrunk to that of all.
 
-    It is never made smaller: few visits say little of one candidate alone.
+    Only where its own is larger beyond chance (1 %, chi-square as Wilson and Hilferty have it): few
+    visits say little of one candidate alone.
     """
     own = np.bincount(candidates, weights=innovations**2, minlength=count)
     whole = float(own.sum()) / degrees
     freedom = (np.bincount(candidates, minlength=count) - 1) * (degrees / (len(candidates) - count))
+    step = 2 / (9 * np.maximum(freedom, 1.0))
+    is_larger = own / whole > freedom * (1 - step + _ONE_PERCENT * np.sqrt(step)) ** 3
     shrunk = (_WEIGHT_OF_ALL + own / whole) / (_WEIGHT_OF_ALL + freedom)
-    return np.maximum(1.0, shrunk)
+    return np.where(is_larger, np.maximum(1.0, shrunk), 1.0)
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,7 @@ class Selection:
     """Which candidates remain, by their levels so far.
 
     ``settled[i, j]``: candidate i is no better than j by the margin. It stays so: the test of a
-    pair has ended then.
+    pair has ended then. ``best`` is the one that is named.
     """
 
     def __init__(self, count: int, margin_log: float, alpha: float) -> None:
@@ -160,32 +164,41 @@ class Selection:
         self._height = closing_height(self._rate)
         self.settled: Truths = np.eye(count, dtype=np.bool_)
         self.remaining = list(range(count))
+        self.best: int | None = None
 
     def look(self, found: Levels) -> dict[int, int]:
         """After a block: who leaves, and against whom; ``remaining`` is for the next one.
 
-        Who is settled against any that remains leaves, the last in the order first. The last one
-        that is left must be settled against all: those of which it is not come back.
+        It is over when all others are settled against one. Until then who is settled against any
+        that remains leaves, the last in the order first. When one is left it is visited on, with
+        those open to it whose levels are known no better than its own.
         """
         needed = self._slack(found) - self._margin_log / 2
         self.settled |= needed <= found.leads.T
+        complete = np.flatnonzero(self.settled.all(axis=0))
+        if complete.size:
+            self.best = int(max(complete, key=lambda j: float(found.estimates[j])))
+            left = {each: self.best for each in self.remaining if each != self.best}
+            self.remaining = [self.best]
+            return left
+        left = self._dropped(found)
+        if len(self.remaining) == 1:
+            own, last = np.diag(found.covariance), self.remaining[0]
+            self.remaining = [i for i in self.open_to(last) if own[i] >= own[last]]
+        return left
+
+    def _dropped(self, found: Levels) -> dict[int, int]:
         left = {}
         for each in sorted(self.remaining, key=lambda i: float(found.estimates[i])):
             by = [j for j in self.remaining if j != each and self.settled[each, j]]
             if by:
                 self.remaining.remove(each)
                 left[each] = max(by, key=lambda j: float(found.estimates[j]))
-        if len(self.remaining) == 1:
-            self.remaining = self.open_to(self.remaining[0])
         return left
 
     def open_to(self, best: int) -> list[int]:
         """The candidate itself, and all that may still be better by the margin."""
         return [best, *(int(i) for i in np.flatnonzero(~self.settled[:, best]) if i != best)]
-
-    @property
-    def is_over(self) -> bool:
-        return len(self.remaining) == 1
 
     def withdraw(self, gone: int) -> None:
         """Without a candidate that cannot be measured; those after it have lower numbers then."""

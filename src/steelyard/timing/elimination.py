@@ -61,7 +61,7 @@ class Elimination:
     def run(self, watch: Callable[[Block], None]) -> None:
         """Until it is over or the budget ends, which is looked at between blocks."""
         began = time.monotonic()
-        while not self._selection.is_over:
+        while not self.is_over:
             self._block()
             if self.blocks < FEWEST_BLOCKS:
                 continue
@@ -73,7 +73,7 @@ class Elimination:
 
     @property
     def is_over(self) -> bool:
-        return self._selection.is_over
+        return self._selection.best is not None
 
     @property
     def noise_sd_log(self) -> float:
@@ -151,8 +151,7 @@ class Elimination:
         for name in remaining:
             self._dropped.pop(name, None)
         further = self._selection.further_blocks(self.found, self.blocks)
-        is_over = self._selection.is_over
         return Block(
             self.blocks, sum(self._spent_visits.values()), tuple(remaining), self.best,
-            0 if is_over else further * len(remaining),
+            0 if self.is_over else further * len(remaining),
         )  # fmt: skip
