@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-faults bench-engine bench-kernels bench-generators bench-judge bench-overhead bench-growth bench-serve bench-check bench-time bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-faults bench-engine bench-kernels bench-generators bench-judge bench-overhead bench-queue bench-growth bench-serve bench-check bench-time bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -137,6 +137,9 @@ bench-report: setup ## How long a report of 50 to 100,000 trials takes, its memo
 
 bench-archive: setup ## How packed runs are opened, read, judged and queried as they grow. TRIALS='10000 --steps open records query'
 	$(BIN)/python -m bench.archive $(TRIALS)
+
+bench-queue: setup ## As root: 20 studies of 3 users on 4 machines of a Slurm that is killed at random. QUEUE='--studies 20 --write-page'
+	$(BIN)/python -m bench.queue $(QUEUE)
 
 bench-visits: setup ## How sure equal time makes: visits with a reset against short ones of systems that stay up. ROUNDS=3 SECONDS=50
 	$(BIN)/python -m bench.visits $(or $(ROUNDS),3) $(or $(SECONDS),50)

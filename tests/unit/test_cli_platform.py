@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli.main import app
+from steelyard.engine.locate import find_engine
 from steelyard.plan.make import make_plan
 from steelyard.plan.words import plan_lines
 from steelyard.study import catalogue
@@ -74,3 +75,11 @@ def test_doctor_names_the_mistakes_of_a_file_of_the_users_own(tmp_path: Path) ->
     file.write_text("summary: x\nresets: [service]\ndriver: command_line\nsettings: {}\n")
     result = CliRunner().invoke(app, ["doctor", "--platform", str(file)])
     assert result.exit_code == 2
+
+
+def test_a_platform_of_commands_is_examined_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEELYARD_ENGINE", str(find_engine()))
+    monkeypatch.setenv("PATH", "/nowhere")
+    examined = CliRunner().invoke(app, ["doctor", "--platform", "docker", "--set", "image=x"])
+    assert examined.exit_code == 3, examined.output
+    assert "FAIL  up" in examined.stdout

@@ -67,7 +67,10 @@ def _named(platform: str) -> tuple[Make, Platform]:
     if platform not in PLATFORMS:
         hint = choice_hint(platform, PLATFORMS, "platforms")
         raise typer.BadParameter(f"there is no platform {platform} to examine; {hint}")
-    return PLATFORMS[platform], catalogue.platform(platform)
+    declared = catalogue.platform(platform)
+    if declared.driver == "command_line":
+        return partial(CommandLinePlatform, platform=declared), declared
+    return PLATFORMS[platform], declared
 
 
 def read_pairs(written: Sequence[str], declared: dict[str, Setting]) -> dict[str, SettingValue]:

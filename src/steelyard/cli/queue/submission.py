@@ -126,7 +126,8 @@ def submit_new(  # noqa: PLR0917 - what was asked for
                 told.add(*found, is_new=False)
                 continue
             run = _new_run(path, study, plan, results) if found is None else found[0]
-            kept = _submission(1, digest, placement, checked.time_limit_s)
+            number = 1 if found is None else found[1].submission.number + 1
+            kept = _submission(number, digest, placement, checked.time_limit_s)
             told.add(run, _queue(run, checked, kept, slurm, is_new=True), is_new=True)
         if seed is None:
             _, plan = plan_study(path, variant, None, budget)  # each run has an order of its own
@@ -259,13 +260,17 @@ def _queue(run: Run, checked: _Checked, kept: Submission, slurm: Slurm, *, is_ne
 
 
 def _same(study: Path, digest: str, slurm: Slurm) -> tuple[Run, Queued] | None:
-    """What was submitted in the same words, and is in the queue; or never got there for certain."""
+    """What was submitted in the same words, and is in the queue; or began never, and is not there.
+
+    The latter is submitted again under its next number: should the queue find the job after all,
+    that may not start any more.
+    """
     found = {run: last_submission(run) for run in runs_of(study)}
     same = [run for run, last in found.items() if last is not None and last.asked == digest]
     standing = queued(same, slurm)
     for run in reversed(same):
         now = standing[str(run.path)]
-        if now.is_live or (now.submission.job is None and now.started is None):
+        if now.is_live or (now.state == "unknown" and now.started is None):
             return run, now
     return None
 
