@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,7 +26,8 @@ from steelyard.systems.disks import (
     use_folder,
     write_test_file,
 )
-from steelyard.systems.disks.check import TEST_FILE
+from steelyard.systems.disks import check as check_module
+from steelyard.systems.disks.check import TEST_FILE, await_release
 from steelyard.systems.platform import AttachedDisk, RawDisk
 
 SIZE_MIB = 320
@@ -62,6 +65,7 @@ class Disk:
     def spoil(self, spoil: Callable[[], object]) -> None:
         """Does something to the disk while it is not mounted."""
         said("umount", self.place)
+        await_release(self.host, self.prepared.device)
         spoil()
         for loop in self.loops:
             said("blockdev", "--flushbufs", loop.device)
@@ -111,6 +115,7 @@ def test_a_disk_that_nothing_happened_to_is_clean(
 
 
 def test_damaged_metadata_of_ext4_is_found_and_not_mounted_again(disk: Callable[..., Disk]) -> None:
+    need("debugfs")
     made = disk()
     device = made.prepared.device
     made.spoil(lambda: said("debugfs", "-w", "-R", "clri <11>", device))
@@ -154,6 +159,7 @@ def test_what_is_lost_between_the_page_cache_and_the_disk_is_found_where_all_fil
         ran = run(host, argv, **more)  # type: ignore[arg-type]
         if argv[0] == "umount" and unmounted:
             monkeypatch.setattr(Host, "run", run)
+            await_release(host, made.prepared.device)
             made.flip_a_byte_of(made.written)
             said("blockdev", "--flushbufs", made.prepared.device)
         return ran
@@ -184,6 +190,28 @@ def test_of_a_folder_that_was_there_only_what_was_written_is_compared(
     assert [each.checked for each in found] == [("files",), ("files",)]
     assert [kinds(each) for each in found] == [[], ["content_changed"]]
     assert [path.name for path in mine.iterdir()] == ["kept"]
+
+
+def test_a_disk_that_another_mount_namespace_holds_is_not_checked_instead_of_damaged(
+    disk: Callable[..., Disk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need("unshare")
+    monkeypatch.setattr(check_module, "_RELEASE_S", 0.5)
+    made = disk()
+    words = ["unshare", "--mount", "--propagation", "private", "sleep", "600"]
+    with subprocess.Popen(words) as other:
+        mounts = Path(f"/proc/{other.pid}/mountinfo")
+        own = Path("/proc/self/ns/mnt").readlink()
+        while Path(f"/proc/{other.pid}/ns/mnt").readlink() == own:
+            time.sleep(0.01)
+        assert made.prepared.device in mounts.read_text(encoding="utf-8")
+        found = check_disk(made.host, made.prepared, made.sums, instance=1, every_file=False)
+        other.kill()
+    assert found.damage == ()
+    assert found.checked == ()
+    assert set(found.not_checked) == {"filesystem", "files"}
+    await_release(made.host, made.prepared.device)
+    take_down(made.host, made.prepared, made.undo)
 
 
 def test_a_test_file_that_somebody_removed_is_no_damage(disk: Callable[..., Disk]) -> None:

@@ -8,12 +8,14 @@ already only files are read back, past the page cache.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.looks import looking
 from steelyard.hosts.tool import attempt, failed, tell
 from steelyard.records.disk_checks import (
     CannotBeMounted,
@@ -46,6 +48,9 @@ _LET_GO = """\
 cd "$1" && find . -type f -name "$2" -exec dd if={} iflag=nocache count=0 status=none ';'
 """
 _COUNT = 'wc -l < "$1"'
+_HELD = looking('grep -lF -- " $1 " /proc/[0-9]*/mountinfo 2> /dev/null | head -n 1')
+_RELEASE_S = 20.0
+_PAUSE_S = 0.2
 _COMPARE = 'cd "$1" && LC_ALL=C sha256sum --check --quiet --strict -- "$2"'
 _FAILED = ": FAILED"
 
@@ -87,6 +92,23 @@ def _parts(prepared: Prepared) -> tuple[DiskPart, ...]:
     if prepared.plan.layout == FOLDER:
         return ("files",)
     return (*(("copies",) if prepared.plan.layout == "raid1" else ()), "filesystem", "files")
+
+
+def await_release(host: Host, device: str) -> None:
+    """Returns when no mount namespace has a filesystem on this device any more.
+
+    One that was made while it was mounted may hold a copy of the mount; what is looked at then is
+    a filesystem in use, which seems damaged.
+
+    Raises:
+        SystemFailure: ``not_ready``: one has it still.
+    """
+    deadline_s = time.monotonic() + _RELEASE_S
+    while held := tell(host, ["sh", "-c", _HELD, "sh", device]):
+        if time.monotonic() > deadline_s:
+            message = f"on {host.name}: {device} is still mounted for another process: {held}"
+            raise SystemFailure("not_ready", message, "end what runs in that mount namespace")
+        host.patience.pause(_PAUSE_S)
 
 
 @dataclass
@@ -143,6 +165,7 @@ class _Look:
 
     def _unmount(self) -> None:
         tell(self.host, ["umount", self.place], timeout_s=CHECK_TIMEOUT_S)
+        await_release(self.host, self.prepared.device)
 
     def _compare_copies(self) -> None:
         device = self.prepared.device
