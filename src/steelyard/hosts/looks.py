@@ -34,6 +34,7 @@ _BEGINNINGS: tuple[tuple[str, ...], ...] = (
     ("tuned-adm", "active"),
     ("tuned-adm", "list"),
     ("tuned-adm", "verify"),
+    ("unshare", "--net"),
 )
 
 

@@ -31,7 +31,7 @@ from steelyard.study.resolve.scenarios import resolve_scenarios
 from steelyard.study.resolve.screen import resolve_screen
 from steelyard.study.resolve.services import check_resets
 from steelyard.study.resolve.settings import Factors
-from steelyard.study.resolve.systems import check_apart, resolve_systems
+from steelyard.study.resolve.systems import check_apart, check_lines, resolve_systems
 from steelyard.study.resolve.trials import (
     check_durations,
     resolve_caches,
@@ -139,6 +139,7 @@ def _varied(
     scenarios = resolve_scenarios(file, workloads, systems, factors, complaints)
     factors |= {SCENARIO: tuple(scenarios)} if scenarios else {}
     check_apart(systems, factors, complaints)
+    check_lines(systems, factors, complaints)
     return _Varied(file.compare or "system", load, factors, scenarios)
 
 

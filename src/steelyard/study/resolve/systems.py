@@ -149,6 +149,33 @@ def check_apart(
             complaints.add(("systems", name, key), message, hint)
 
 
+_LINE = "line."
+_WITH_A_LINE = ("native", "qemu")
+
+
+def check_lines(
+    systems: Mapping[str, SystemSpec], factors: Factors, complaints: Complaints
+) -> None:
+    """A line is one of a network of the run's own, never that of a machine."""
+    shared = any(name.startswith(f"settings.{_LINE}") for name in factors)
+    for name, system in systems.items():
+        where: Where = ("systems", name)
+        if any(each.startswith(_LINE) for each in system.outside):
+            hint = "write it under `settings` of the system"
+            message = f"`host_settings` of `{name}` cannot shape the line of the machine itself"
+            complaints.add(where, message, hint, at_key=True)
+        if not shared and not any(each.startswith(_LINE) for each in system.inside):
+            continue
+        if system.platform not in _WITH_A_LINE:
+            hint = f"platforms that can: {', '.join(_WITH_A_LINE)}"
+            message = f"`settings.line` of `{name}` is not available on `{system.platform}`"
+            complaints.add(where, message, hint, at_key=True)
+        elif SharedSettings.of(system.settings).network != "lab":
+            hint = "add `network: lab`; the machine's own network is never shaped"
+            message = f"`settings.line` of `{name}` needs a network of its own"
+            complaints.add(where, message, hint, at_key=True)
+
+
 def _host(where: Where, written: str | None, complaints: Complaints) -> str:
     if written is None:
         return "local"

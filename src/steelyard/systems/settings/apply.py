@@ -15,6 +15,7 @@ from steelyard.systems.settings.applied import Applied, Place
 from steelyard.systems.settings.cgroup import change_cgroup
 from steelyard.systems.settings.changes import Changes
 from steelyard.systems.settings.command_line import change_command_line
+from steelyard.systems.settings.line import change_line
 from steelyard.systems.settings.module import change_module
 from steelyard.systems.settings.remount import change_mount
 from steelyard.systems.settings.tuned import change_tuned
@@ -24,6 +25,7 @@ SETTINGS: dict[str, Callable[[Changes, str, Mapping[str, Level]], list[Applied]]
     "cgroup": change_cgroup,
     "command_line": change_command_line,
     "governor": change_value,
+    "line": change_line,
     "module": change_module,
     "mount": change_mount,
     "read_ahead": change_value,

@@ -14,10 +14,11 @@ from steelyard.hosts.tool import attempt, tell
 from steelyard.study.declared.machine import MachineSetting, declared_setting
 from steelyard.study.declared.setting import OFF
 from steelyard.study.model import Level
+from steelyard.systems.settings.line import refuse_unavailable_line
 from steelyard.systems.settings.module import is_loaded
 from steelyard.systems.settings.values import sysctl_path, written_word
 
-_MODULE, _SYSCTL = "module", "sysctl"
+_MODULE, _SYSCTL, _LINE = "module", "sysctl", "line"
 
 
 def unavailable(host: Host, levels: Mapping[str, Level]) -> Iterator[tuple[str, SystemFailure]]:
@@ -49,6 +50,10 @@ def _look(host: Host, name: str, level: Level, setting: MachineSetting, *, loads
             raise _unknown_parameter(host, name, sysctl_path(key))
     elif family == _MODULE:
         refuse_unknown_module(host, key)
+    elif family == _LINE:
+        needs = ("unshare", "ip", *setting.needs)
+        look_around(host, f"`{name}`", needs, setting.packages, root=True)
+        refuse_unavailable_line(host, key)
     else:
         look_around(host, f"`{name}`", setting.needs, setting.packages, root=False)
 

@@ -10,7 +10,7 @@ from steelyard.hosts.undo.actions.inverse import refused
 
 NETNS_FOLDER = "/run/netns"
 _TIMEOUT_S = 30.0
-_OURS = frozenset({"bridge", "veth", "tun"})
+_OURS = frozenset({"bridge", "ifb", "veth", "tun"})
 PREFIX = "steelyard-"
 
 
