@@ -13,7 +13,6 @@ from steelyard.judge.analyses.factors.findings import (
 from steelyard.judge.findings import ResponseFinding
 from steelyard.report.charts.axes import labels_at, value_scale
 from steelyard.report.charts.drawing import (
-    FONT,
     Drawing,
     Figures,
     colour_of,
@@ -59,7 +58,7 @@ PADDING_SHARE = 0.08
 PAIR_WIDTH_PX, PAIR_HEIGHT_PX = 240, 170
 LABEL_PX = 300
 _LEGEND = {
-    "title": None, "orient": "bottom", "labelLimit": 240, "labelFontSize": 11, "labelFont": FONT,
+    "title": None, "orient": "bottom", "labelLimit": 240, "labelFontSize": 11,
 }  # fmt: skip
 
 

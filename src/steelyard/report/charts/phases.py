@@ -8,7 +8,6 @@ from steelyard.judge.analyses.latency.findings import LatencyFinding
 from steelyard.report.charts.axes import row_axis, wrapped
 from steelyard.report.charts.conditions import condition_labels
 from steelyard.report.charts.drawing import (
-    FONT,
     INK,
     PAPER,
     Drawing,
@@ -122,7 +121,7 @@ def _chart(cells: list[LatencyFinding], names: list[str], labels: list[str], wid
     ]
     phases = list(dict.fromkeys(name for each in parts for name, _ in each))
     legend = {"title": None, "orient": "bottom", "columns": 3 if width_px > 300 else 2,
-              "labelLimit": 0, "labelFont": FONT, "labelColor": INK}  # fmt: skip
+              "labelLimit": 0, "labelColor": INK}  # fmt: skip
     axis = {"title": f"mean time of an operation, {scale.unit}", "tickCount": 5, "format": "~r"}
     channels = {
         "y": row_axis(labels, WRAP_AT, labelLineHeight=LINE_PX),

@@ -201,9 +201,10 @@ def _limits(limits: Sequence[float], scale: Scale, x: Spec, y: Spec, end: float)
 
 def _absent(view: View, own: Sequence[ResourceFinding]) -> Spec:
     """The systems without a band here say so in the panel."""
-    said = "; ".join(_absent_words(view, own))
+    words = _absent_words(view, own)
+    rows = [{"said": "; ".join(words)}] if words else []
     place = {"x": constant(WIDTH_PX), "y": constant(HEIGHT_PX - 4), "text": "said"}
-    return marks("text", [{"said": said}], place, fontStyle="italic", color=MUTED, align="right",
+    return marks("text", rows, place, fontStyle="italic", color=MUTED, align="right",
                  baseline="bottom", limit=WIDTH_PX)  # fmt: skip
 
 

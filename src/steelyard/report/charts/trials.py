@@ -11,7 +11,6 @@ from steelyard.judge.findings import TrendFinding
 from steelyard.report.charts.axes import effect_ticks, labels_at, log_axis
 from steelyard.report.charts.conditions import condition_labels, evenly
 from steelyard.report.charts.drawing import (
-    FONT,
     INK,
     MUTED,
     SYSTEM_SHAPES,
@@ -133,7 +132,7 @@ def _dots(view: View, trials: Sequence[_Trial], x: Spec, y: Spec, width_px: int)
     ]
     names = conditions if by_condition else list(view.run.systems)
     legend = {"title": None, "orient": "bottom", "columns": 6 if width_px > 300 else 2,
-              "labelLimit": 0, "labelFont": FONT, "labelColor": INK,
+              "labelLimit": 0, "labelColor": INK,
               "symbolStrokeColor": MUTED}  # fmt: skip
     channels = {
         "x": scaled("x", x),
