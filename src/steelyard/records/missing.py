@@ -35,6 +35,7 @@ class Reason(MissingKind):
         "flow_figure_unknown",
         "no_bytes",
         "no_datagrams",
+        "no_agent",
         "host_not_sampled",
         "no_separate_host",
         "generator_not_sampled",

@@ -31,6 +31,8 @@ from steelyard.study.workload.checks import setting_mistakes
 from steelyard.study.workload.entry import Workload, response_of
 from steelyard.study.workload.settings import SharedSettings as WorkloadSettings
 
+EXTERNAL = "external"
+"""The platform of machines that carry no agent."""
 EVENT_PLACES = ("system", "host", "generator")
 """Where an event may be without an address."""
 AnyFiles = OwnFiles[Platform] | OwnFiles[Service] | OwnFiles[Meter] | OwnFiles[Workload]
@@ -115,6 +117,11 @@ def known_platform(spec: SystemSpec) -> Platform | None:
 def platform_of(spec: SystemSpec) -> Platform:
     """The platform that a system lives on."""
     return PLATFORM_FILES.of(spec.platform, spec.platform_text)
+
+
+def has_agent(spec: SystemSpec) -> bool:
+    """Whether an agent runs inside of a system, so that something is known of it."""
+    return spec.platform != EXTERNAL
 
 
 def known_service(spec: ServiceSpec) -> Service | None:

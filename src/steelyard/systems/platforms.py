@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from steelyard.study import catalogue
 from steelyard.systems.command_line.platform import CommandLinePlatform
+from steelyard.systems.external import External
 from steelyard.systems.native import Native
 from steelyard.systems.nspawn.platform import Nspawn
 from steelyard.systems.platform import InstanceContext, Platform
@@ -14,6 +15,7 @@ from steelyard.systems.qemu.platform import Qemu
 from steelyard.systems.ssh import Ssh
 
 OWN: dict[str, Callable[[InstanceContext], Platform]] = {
+    "external": External,
     "native": Native,
     "nspawn": Nspawn,
     "podman": Podman,

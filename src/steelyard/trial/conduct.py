@@ -163,7 +163,8 @@ def audit(attempt: Attempt) -> None:
         instance.clocks.append(clock_of(attempt, instance.host))
         instance.walls.append(instance.host.clock())
         declared = attempt.system_facts(instance)
-        attempt.facts[instance.name] = {**instance.host.facts(), **declared}
+        own = instance.host.facts() if instance.has_agent else {}
+        attempt.facts[instance.name] = {**own, **declared}
         _refuse_full_disk(instance)
     if any(instance.carried for instance in attempt.instances):
         attempt.facts["host"] = attempt.host_machine().facts()

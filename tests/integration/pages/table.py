@@ -302,6 +302,7 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
     ],
     "docs/reference/platforms.md": [
         ("steelyard doctor --platform podman", "needs root and an image of the reader's"),
+        ("study: appliances", study()),
     ],
     "docs/reference/query.md": [("steelyard query", HELD + "tests/unit/query/test_query.py")],
     "docs/reference/records.md": [("results/STUDY/RUN/", NO_COMMAND)],

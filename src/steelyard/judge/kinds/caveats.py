@@ -22,6 +22,14 @@ class OneMachine(Note):
     kernel: str | None
 
 
+class SystemsNotSeen(Note):
+    """No agent ran on these systems: of their configuration ``facts`` are declared, none read."""
+
+    kind: Literal["systems_not_seen"] = "systems_not_seen"
+    systems: tuple[str, ...]
+    facts: int
+
+
 class SeveralMachines(Note):
     """Trials ran on several machines: the systems of each."""
 
@@ -306,6 +314,7 @@ class CleanupNotVerified(Note):
 
 Caveat = Annotated[
     OneMachine
+    | SystemsNotSeen
     | SeveralMachines
     | MachineMissing
     | ConditionsMeasured

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from steelyard.judge.findings import FACT_SUBJECTS, DifferenceFinding
 from steelyard.judge.kinds.caveats import AcceptedNotFound
@@ -13,6 +13,7 @@ from steelyard.judge.validity.facts import is_declared, leads, subject_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.bind import bound_system
+from steelyard.study.lookup import has_agent
 from steelyard.study.model import Study, SystemSpec
 
 _MADE_BY_PROGRAMS = re.compile(r"disk\.(loop|nbd|zram|ram)\d")
@@ -30,7 +31,8 @@ def difference_findings(
     the study keep their reason.
     """
     declared = declared_differences(study, plan)
-    seen = _facts(records)
+    unseen = {name for name, system in study.systems.items() if not has_agent(system)}
+    seen = _facts(records, unseen)
     found = {fact: systems for fact, systems in seen.items() if _sets_apart(systems)}
     for fact in sorted(set(found) | set(declared), key=_rank):
         values = _by_system(seen[fact], plan.systems) if fact in seen else declared[fact]
@@ -104,10 +106,13 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _facts(records: Sequence[TrialRecord]) -> dict[str, dict[str, set[str | None]]]:
+def _facts(
+    records: Sequence[TrialRecord], unseen: Collection[str] = ()
+) -> dict[str, dict[str, set[str | None]]]:
     """Values seen by fact and system. Facts of other machines carry the machine's part.
 
-    A system that was seen without a fact of its own machine has ``None`` of it. Devices that any
+    A system that was seen without a fact of its own machine has ``None`` of it, unless it is one of
+    those ``unseen``, which carry no agent. Devices that any
     program makes and removes (loop devices and their like) say nothing of a system.
     """
     seen: dict[str, dict[str, set[str | None]]] = defaultdict(lambda: defaultdict(set))
@@ -118,7 +123,7 @@ def _facts(records: Sequence[TrialRecord]) -> dict[str, dict[str, set[str | None
                     continue
                 fact = name if machine == "system" else f"{machine}: {name}"
                 seen[fact][record.cell.system].add(value)
-    known = {record.cell.system for record in records if "system" in record.facts}
+    known = {r.cell.system for r in records if "system" in r.facts} - set(unseen)
     for fact, systems in seen.items():
         for system in known - systems.keys() if ": " not in fact else ():
             systems[system].add(None)

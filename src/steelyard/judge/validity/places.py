@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.records.schema import TrialRecord
+from steelyard.study.lookup import EXTERNAL, has_agent
 from steelyard.study.model import StudyDesign, SystemSpec
 
 _IDENTITY = "machine_id.sha256"
@@ -33,6 +34,8 @@ def machine_name(system: SystemSpec | None) -> str:
     """Where a system lives, as the study says it; ``local`` is the controller's machine."""
     if system is None:
         return "local"
+    if not has_agent(system):
+        return f"{EXTERNAL} {system.name}"
     if system.platform == "ssh":
         return _SSH + str(system.settings["host"]).removeprefix(_SSH)
     return system.host_machine
@@ -44,5 +47,6 @@ def beside_the_load(study: StudyDesign) -> tuple[str, ...]:
     return tuple(
         name
         for name, system in study.systems.items()
-        if generator.instance is not None or machine_name(system) in generator.hosts
+        if has_agent(system)
+        and (generator.instance is not None or machine_name(system) in generator.hosts)
     )

@@ -21,6 +21,7 @@ from steelyard.judge.kinds.caveats import (
     OneMachine,
     ScreeningAssumptions,
     SeveralMachines,
+    SystemsNotSeen,
     TrialExtent,
     WarnedTrials,
 )
@@ -30,7 +31,7 @@ from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.warnings import Resource
 from steelyard.study.ending import extent_of
-from steelyard.study.lookup import workload_of
+from steelyard.study.lookup import has_agent, workload_of
 from steelyard.study.timing import resets
 from steelyard.study.workload_study import WorkloadStudy
 
@@ -44,6 +45,7 @@ def study_caveats(
 ) -> Iterator[Caveat]:
     """All of them, from the study of one workload and its records."""
     yield _machines(study, records)
+    yield from _not_seen(study, records)
     if any(plan.conditions):
         yield ConditionsMeasured(conditions=tuple(filter(None, plan.conditions)))
     if plan.screen is not None:
@@ -71,6 +73,17 @@ def _machines(study: WorkloadStudy, records: Sequence[TrialRecord]) -> OneMachin
     for system, machine in places.items():
         by_machine.setdefault(machine, []).append(system)
     return SeveralMachines(systems=tuple(map(tuple, by_machine.values())))
+
+
+def _not_seen(study: WorkloadStudy, records: Sequence[TrialRecord]) -> Iterator[SystemsNotSeen]:
+    measured = {record.cell.system for record in records}
+    systems = tuple(
+        name for name, spec in study.systems.items() if name in measured and not has_agent(spec)
+    )
+    if systems:
+        own = [r.facts.get("system", {}) for r in records if r.cell.system in systems]
+        facts = {name for each in own for name, value in each.items() if value is not None}
+        yield SystemsNotSeen(systems=systems, facts=len(facts))
 
 
 def _constant_fact(records: Sequence[TrialRecord], fact: str) -> str | None:

@@ -25,6 +25,7 @@ from steelyard.judge.kinds.caveats import (
     SamplesInParquet,
     ScreeningAssumptions,
     SeveralMachines,
+    SystemsNotSeen,
     TrialExtent,
     WarnedTrials,
 )
@@ -55,6 +56,15 @@ def _one_machine(note: OneMachine) -> str:
     ]
     machine = f" ({', '.join(facts)})" if facts else ""
     return f"Measured on one machine{machine}: other machines were not tested"
+
+
+@writes(SystemsNotSeen)
+def _systems_not_seen(note: SystemsNotSeen) -> str:
+    return (
+        f"No agent ran on {listed(list(note.systems))}: nothing of its hardware, kernel, versions, "
+        f"settings or use of resources was read, and the {counted(note.facts, 'fact')} of it "
+        "are those that the study declares; what differs there may be the reason"
+    )
 
 
 @writes(SeveralMachines)

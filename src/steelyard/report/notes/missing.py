@@ -24,6 +24,7 @@ TEXTS = {
     "flow_figure_unknown": "the flows do not tell it",
     "no_bytes": "no byte arrived in the window",
     "no_datagrams": "no datagram was counted in the window",
+    "no_agent": "no agent runs on this system that could report it",
     "host_not_sampled": "the host was not sampled: say `sample: {{where: [system, host]}}`",
     "no_separate_host": "the system is its own host, or the host was not sampled",
     "generator_not_sampled": (

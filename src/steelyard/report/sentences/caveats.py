@@ -68,6 +68,7 @@ _GRAVE = (
     of_runs.ManyFailures,
     of_runs.GeneratorBottleneck,
     of_runs.SeveralMachines,
+    of_runs.SystemsNotSeen,
     of_runs.EngineRemoved,
     of_runs.SamplesDamaged,
     of_runs.BudgetNotDeclared,

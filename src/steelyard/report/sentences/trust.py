@@ -9,7 +9,12 @@ from enum import IntEnum
 
 from steelyard.judge.analyses.steadiness.findings import Steadiness, SteadyFinding
 from steelyard.judge.findings import AttemptFinding, CalibrationFinding, RunFindings
-from steelyard.judge.kinds.caveats import FailuresUnequal, GeneratorBottleneck, ManyFailures
+from steelyard.judge.kinds.caveats import (
+    FailuresUnequal,
+    GeneratorBottleneck,
+    ManyFailures,
+    SystemsNotSeen,
+)
 from steelyard.judge.kinds.verdict_notes import (
     FailedAttemptsDecide,
     GeneratorSaturated,
@@ -170,7 +175,17 @@ def _configuration(run: RunFindings) -> TrustLine:
     else:
         state = State.GOOD
     text = " ".join(found) if found else declared_line(run)
+    unseen = _unseen(run)
+    if unseen:
+        state = min(state, State.UNKNOWN)
+        text = f"Not known of {listed(list(unseen))}: no agent ran there. {' '.join(found)}".strip()
     return TrustLine("Configuration", state, text, ("configuration",))
+
+
+def _unseen(run: RunFindings) -> tuple[str, ...]:
+    """Systems on which no agent ran."""
+    notes_of_all = [note for view in views(run) for note in view.own.caveats]
+    return next((n.systems for n in notes_of_all if isinstance(n, SystemsNotSeen)), ())
 
 
 def _generator(run: RunFindings) -> TrustLine:

@@ -20,6 +20,7 @@ from steelyard.study.model import (
 )
 from steelyard.study.resolve.claims import ClaimReader
 from steelyard.study.resolve.events import resolve_events
+from steelyard.study.resolve.external import check_external
 from steelyard.study.resolve.latency_probe import resolve_probe
 from steelyard.study.resolve.load import clients_as_users, resolve_factors, resolve_load
 from steelyard.study.resolve.machines import resolve_machines
@@ -54,6 +55,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     measured = _measured(file, systems, workloads, complaints)
     trials = resolve_trials(file.trials, complaints)
     check_resets(systems, trials, complaints)
+    check_external(file, systems, workloads, complaints)
     check_meters(file, systems, measured, complaints)
     forgiving = complaints.source.variant is not None
     claims = ClaimReader(file, compared, factors, measured, complaints, forgiving=forgiving).read()

@@ -20,6 +20,7 @@ from steelyard.records.schema import (
     PlacementRecord,
     ResetRecord,
 )
+from steelyard.study.lookup import has_agent
 from steelyard.study.model import WorkloadSpec
 from steelyard.study.workload.output_checks import STREAMS
 from steelyard.systems.disks import Prepared
@@ -139,6 +140,11 @@ class Instance:
     def throwaway(self) -> bool:
         """Whether it is a place of its own, with files of its own, that goes away as a whole."""
         return self.host.name.startswith(INSIDE)
+
+    @property
+    def has_agent(self) -> bool:
+        """Whether anything is known of the machine that it is."""
+        return has_agent(self.platform.context.spec)
 
     @property
     def carried(self) -> bool:

@@ -219,7 +219,7 @@ def clock_of(attempt: Attempt, host: Host) -> ClockOffset:
 def _watches(attempt: Attempt) -> Iterator[Watch]:
     """Each machine once: an agent samples one thing at a time."""
     watched: set[int] = set()
-    for instance in attempt.instances:
+    for instance in filter(lambda each: each.has_agent, attempt.instances):
         watched.add(id(instance.host))
         yield Watch(
             instance.name,
@@ -231,7 +231,8 @@ def _watches(attempt: Attempt) -> Iterator[Watch]:
         )
     where = attempt.session.study.sample.where
     generator = attempt.session.study.generator
-    others = {"host": attempt.host_machine()}
+    seen = any(each.has_agent for each in attempt.instances)
+    others = {"host": attempt.host_machine()} if seen else {}
     if generator.instance is None:
         others |= _generators_by_name(attempt)
     for name, host in others.items():

@@ -43,7 +43,7 @@ def seen_of(attempt: Attempt, instance: Instance) -> Seen:
     host, generator = attempt.sampled.get("host"), attempt.sampled.get("generator")
     return Seen(
         driven=None if instance.load is None else instance.load.result,
-        window=window(attempt.sampled[instance.name]),
+        window=_inside(attempt, instance, window),
         host=None if host is None else window(host),
         generator=None if generator is None else window(generator),
         own=_own(instance) | _of_events(attempt, instance),
@@ -55,6 +55,15 @@ def seen_of(attempt: Attempt, instance: Instance) -> Seen:
         processors=attempt.cores(instance),
         through_loopback=_through_loopback(attempt, instance),
     )
+
+
+def _inside(
+    attempt: Attempt, instance: Instance, window: Callable[[Sampled], WindowSamples]
+) -> WindowSamples:
+    """What was sampled inside; why nothing was, where no agent is."""
+    if not instance.has_agent:
+        return WindowSamples.none(Reason(kind="no_agent"))
+    return window(attempt.sampled[instance.name])
 
 
 def _through_loopback(attempt: Attempt, instance: Instance) -> bool:
