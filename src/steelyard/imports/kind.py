@@ -9,11 +9,11 @@ from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
-from ruamel.yaml import YAML
 
 from steelyard.study import catalogue
 from steelyard.study.declared.responses import Response, responses
 from steelyard.study.service.entry import Part
+from steelyard.study.shipped import content_of
 from steelyard.study.workload.entry import response_of
 from steelyard.study.workload.metric import Factor, Look, Metric, Refusal, Table, as_list
 
@@ -146,8 +146,7 @@ def names() -> tuple[str, ...]:
 @cache
 def kind(name: str) -> Kind:
     """The kind of this name, which must be one of ``names``."""
-    written = YAML(typ="safe", pure=True).load(catalogue.text("imports", name))
-    found = Kind.model_validate(written)
+    found = Kind.model_validate(content_of(catalogue.file("imports", name)))
     if found.workload is None:
         return found
     entry = catalogue.workload(found.workload)

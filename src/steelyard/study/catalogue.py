@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Literal
 
 from pydantic import ConfigDict, TypeAdapter
-from ruamel.yaml import YAML
 
 from steelyard.study.declared.responses import responses
 from steelyard.study.declared.setting import Entry, Setting
@@ -29,6 +27,7 @@ from steelyard.study.service.checks import mistakes
 from steelyard.study.service.entry import SERVICE_SETTINGS, Service
 from steelyard.study.service.entry import SharedSettings as ServiceSettings
 from steelyard.study.settings import SettingsModel, model_mistakes
+from steelyard.study.shipped import content_of, shipped, text_of
 from steelyard.study.workload.checks import mistakes as mistakes_of_workload
 from steelyard.study.workload.entry import Workload
 from steelyard.study.workload.settings import ENGINE_SETTINGS
@@ -71,7 +70,7 @@ def _files(shelf: Kept) -> dict[str, Traversable]:
         for each in folder.iterdir():
             yield from below(each) if each.is_dir() else [each]
 
-    found = below(resources.files("steelyard.catalogue").joinpath(shelf))
+    found = below(shipped(shelf))
     return {f.name.removesuffix(".yaml"): f for f in found if f.name.endswith(".yaml")}
 
 
@@ -80,33 +79,29 @@ _Groups = TypeAdapter(dict[str, dict[str, object]])
 _Settings = TypeAdapter(dict[str, Setting])
 
 
-def _parsed(text: str) -> object:
-    return YAML(typ="safe", pure=True).load(text)
-
-
-def _load(file: str) -> object:
-    read = resources.files("steelyard.catalogue").joinpath(file).read_text(encoding="utf-8")
-    return _parsed(read)
+def file(shelf: Kept, name: str) -> Traversable:
+    """The file of an entry."""
+    return _files(shelf)[name]
 
 
 def text(shelf: Kept, name: str) -> str:
-    """The file of an entry, as it is written."""
-    return _files(shelf)[name].read_text(encoding="utf-8")
+    """That file, as it is written."""
+    return text_of(file(shelf, name))
 
 
 @cache
 def _groups() -> dict[str, dict[str, object]]:
-    return _Groups.validate_python(_load("shared.yaml"))
+    return _Groups.validate_python(content_of(shipped("shared.yaml")))
 
 
 def _entry(shelf: Shelf, name: str) -> dict[str, object]:
     """An entry as written, with the settings of the groups it shares before its own."""
-    written = _Mapping.validate_python(_parsed(text(shelf, name)))
-    shares = written.get("shares")
+    own = _Mapping.validate_python(content_of(file(shelf, name)))
+    shares = own.get("shares")
     settings: dict[str, object] = {}
     for group in shares if isinstance(shares, list) else ():
         settings |= _groups()[group]
-    return written | {"settings": settings | _Mapping.validate_python(written["settings"])}
+    return own | {"settings": settings | _Mapping.validate_python(own["settings"])}
 
 
 @cache
@@ -180,6 +175,6 @@ def partners(entry: Service) -> dict[str, Service]:
 @cache
 def disk_settings() -> dict[str, Setting]:
     """Settings of an attached disk."""
-    declared = _Settings.validate_python(_load("disks.yaml"))
+    declared = _Settings.validate_python(content_of(shipped("disks.yaml")))
     _refuse_models("settings", "disks", declared, {"disks": DiskSettings}, SettingsModel)
     return declared

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
-from ruamel.yaml import YAML
+
+from steelyard.study.shipped import content_of, shipped, text_of
 
 State = Literal["run for real", "against a stand-in", "failed", "not run", "open"]
 Evidence = Literal["real", "stand_in"]
@@ -72,12 +72,12 @@ _RESULTS = TypeAdapter(Results)
 
 def rows() -> dict[str, dict[str, Row]]:
     """All rows by group and name."""
-    return _ROWS.validate_python(YAML(typ="safe").load(_text("support.yaml")))
+    return _ROWS.validate_python(content_of(shipped("support.yaml")))
 
 
 def results() -> Results:
     """What was recorded last, by name of the row."""
-    return _RESULTS.validate_python(json.loads(_text("support-results.json")))
+    return _RESULTS.validate_python(json.loads(text_of(shipped("support-results.json"))))
 
 
 def supported() -> Iterator[Supported]:
@@ -121,7 +121,3 @@ def as_json(each: Supported) -> dict[str, Any]:
         "open": each.row.open or None,
         "outcome": each.outcome and each.outcome.model_dump(),
     }
-
-
-def _text(name: str) -> str:
-    return resources.files("steelyard.catalogue").joinpath(name).read_text(encoding="utf-8")

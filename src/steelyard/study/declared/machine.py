@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
 from typing import Literal
 
 from pydantic import Field
-from ruamel.yaml import YAML
 
 from steelyard.study.declared.setting import Entry, Setting
+from steelyard.study.shipped import content_of, shipped
 
 _KEY = re.compile(r"[A-Za-z0-9_:-]+([./][A-Za-z0-9_:-]+)*")
 
@@ -42,8 +41,7 @@ class MachineSetting(Setting):
 @cache
 def declared_settings() -> dict[str, MachineSetting]:
     """All of them by name, in the order in which they are applied."""
-    file = resources.files("steelyard.catalogue").joinpath("settings.yaml")
-    written: dict[str, object] = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+    written: dict[str, object] = content_of(shipped("settings.yaml"))
     return {name: MachineSetting.model_validate(fields) for name, fields in written.items()}
 
 
@@ -97,6 +95,5 @@ class Filesystem(Entry):
 @cache
 def filesystems() -> dict[str, Filesystem]:
     """All of them by the name that the kernel mounts them by."""
-    file = resources.files("steelyard.catalogue").joinpath("filesystems.yaml")
-    written: dict[str, object] = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+    written: dict[str, object] = content_of(shipped("filesystems.yaml"))
     return {name: Filesystem.model_validate(fields) for name, fields in written.items()}

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from importlib import resources
 from typing import Literal
-
-from ruamel.yaml import YAML
 
 from steelyard.study.declared.setting import Entry
 from steelyard.study.model import Direction, ResponseSpec
+from steelyard.study.shipped import content_of, shipped
 
 EVENT = "event"
 """What stands in the names of responses for each event of a study."""
@@ -47,10 +45,7 @@ class _Responses(Entry):
 
 @cache
 def _responses() -> _Responses:
-    file = resources.files("steelyard.catalogue").joinpath("responses.yaml")
-    return _Responses.model_validate(
-        YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
-    )
+    return _Responses.model_validate(content_of(shipped("responses.yaml")))
 
 
 @cache
