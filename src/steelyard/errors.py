@@ -47,6 +47,18 @@ class SteelyardError(Exception):
         self.hint = hint
         self.slug = slug
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """From one process to another, as whatever it is initialised with."""
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(
+    kind: type[SteelyardError], args: tuple[object, ...], state: dict[str, object]
+) -> SteelyardError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
+
 
 @dataclass(frozen=True, order=True)
 class Complaint:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import multiprocessing
+import os
+import signal
 import time
 from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.calibration import validate
@@ -11,6 +18,8 @@ from tests.calibration.goals import Standing, of_rate
 from tests.calibration.store import Store
 from tests.calibration.tally import Tally, Task
 from tests.calibration.tasks import tasks
+
+from steelyard import cluster
 
 NEVER = float("inf")
 
@@ -83,3 +92,29 @@ def test_cells_of_which_all_is_to_be_run_are_whole_batches() -> None:
 def test_no_error_in_a_few_studies_is_not_enough() -> None:
     assert of_rate(0, 64, 0.055) is Standing.OPEN
     assert of_rate(0, 128, 0.055) is Standing.REACHED
+
+
+def cells_without_times(folder: Path, goal: str) -> list[dict[str, Any]]:
+    documents: list[dict[str, Any]] = json.loads((folder / f"{goal.lower()}.json").read_text())
+    return [{k: v for k, v in each.items() if k not in {"seconds", "dates"}} for each in documents]
+
+
+def test_workers_that_are_killed_in_mid_work_leave_the_same_results_as_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    wanted = [task for task in tasks() if task.goal == "G2"][:2]
+    stored = {}
+    for where in (None, "local:2"):
+        folder = tmp_path / str(where)
+        monkeypatch.setattr(validate, "Store", partial(Store, folder=folder))
+        with cluster.opened(where, ("steelyard", "tests.calibration")) as mapped:
+            lines = validate.run(wanted, 96, NEVER, None if where is None else mapped)
+            for done, _ in enumerate(lines, start=1):
+                if where is not None and done in {1, 3}:
+                    worker = multiprocessing.active_children()[0].pid
+                    assert worker is not None
+                    os.kill(worker, signal.SIGKILL)
+        stored[where] = cells_without_times(folder, "G2")
+    assert stored[None] == stored["local:2"]
+    assert {each["studies"] for each in stored[None]} == {96}

@@ -73,6 +73,15 @@ EventsOption = Annotated[
         help="Print every event as a line of JSON when it happens; the last has the findings.",
     ),
 ]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Read and judge runs on a Dask cluster: local:N processes here, or the address of a "
+        "scheduler.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
 """Of commands that print data once; ``EventsOption`` is for those that go on for a while."""
 FormatOption = Annotated[

@@ -223,6 +223,12 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("NodeName=", NO_COMMAND),
         ("sbatch", NO_COMMAND),
     ],
+    "docs/guide/use-a-cluster.md": [
+        ("pip install 'steelyard[cluster]'", "fetches packages"),
+        ("make validate CLUSTER=local:8", HELD + "tests/calibration/test_validate.py"),
+        ("dask ssh", ANOTHER_MACHINE),
+        ("srun --ntasks 1", ANOTHER_MACHINE),
+    ],
     "docs/guide/measure-an-event.md": [
         ("study: stop-of-a-server", text_file("stop.yaml")),
         ("steelyard plan stop.yaml", commands()),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli.console import say, tell
+from steelyard.cli.options import ClusterOption
 
 if TYPE_CHECKING:
     from steelyard.records.archive import Run
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from steelyard.records.results.chain import Chain
 
 
-def history(
+def history(  # noqa: PLR0917 - typer reads options from the parameters
     paths: Annotated[
         list[Path],
         typer.Argument(
@@ -44,9 +45,11 @@ def history(
             "--beside", help="CSV of figures stored elsewhere: shown, not tested; may be repeated."
         ),
     ] = None,
+    cluster: ClusterOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")] = False,
 ) -> None:
     """Show releases as a chain of ratios, each measured in one run, and name the slower ones."""
+    from steelyard.cluster import opened
     from steelyard.history.chain import chain_of
     from steelyard.records.own_files.stored_series import read_series
     from steelyard.report.sentences.terminal.chain import (
@@ -59,7 +62,8 @@ def history(
 
     share = _share(rate)
     stored = [series for path in beside or () for series in read_series(path)]
-    points = [point(run) for run in _runs(paths)]
+    with opened(cluster) as mapped:
+        points = list(mapped(point, _runs(paths)))
     chain = chain_of(points, comparison, share)
     if as_json:
         say(json.dumps(_document(chain, stored), indent=1))
