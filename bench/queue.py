@@ -106,6 +106,8 @@ class Bench:
     def wait_until_empty(self) -> None:
         while True:
             try:
+                if drained := self.lab.put_back():
+                    self.said["nodes that Slurm drained, put back by the operator"] += drained
                 if not self.lab.ask("squeue", "-h", "--states=PD,R,CG").strip():
                     return
             except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
@@ -254,7 +256,7 @@ def carried_out(studies: int, seed: int, every_s: float, python: str) -> dict[st
                     (f, r) for f, found in bench.runs() for r in found if not has_ended(r)
                 ]
                 for own, run in open_still:
-                    bench.said["resumed, because its session was killed"] += 1
+                    bench.said["resumed, because the session was killed or cancelled"] += 1
                     bench.steelyard(own, "submit", "--resume", str(run.path))
                 bench.wait_until_empty()
                 if not open_still:

@@ -102,7 +102,8 @@ class Laboratory:
             stdout=subprocess.PIPE,
         )
         assert self._holder.stdout is not None
-        assert self._holder.stdout.readline() == b"up\n"
+        with self._holder.stdout as said:
+            assert said.readline() == b"up\n"
         self._write()
         self._start_munged()
         self.start("slurmctld")
@@ -140,6 +141,13 @@ class Laboratory:
         """Whether the controller is there, and all nodes have spoken to it."""
         states = self.states()
         return states.keys() == self.nodes.keys() and set(states.values()) <= _WHOLE
+
+    def put_back(self) -> int:
+        """What an operator does where Slurm drained nodes: it does where it starts a job twice."""
+        drained = [name for name, state in self.states().items() if state.startswith("drain")]
+        for name in drained:
+            self.ask("scontrol", "update", f"nodename={name}", "state=resume")
+        return len(drained)
 
     def wait_for(self, is_so: Callable[[], bool], within_s: float = _READY_S) -> None:
         """Looks again and again."""
