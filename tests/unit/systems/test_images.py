@@ -94,16 +94,16 @@ def test_a_recipe_that_is_not_there_is_named_with_those_that_are() -> None:
 @pytest.mark.parametrize("name", names())
 def test_an_image_of_another_release_is_the_same_recipe_with_that_suite(name: str) -> None:
     recipe = shipped(name).recipe
-    for suite in recipe.suites:
+    for suite, kind in recipe.suites.items():
         found = find_recipe(f"{name}@{suite}")
-        assert found.recipe == recipe.model_copy(update={"suite": suite})
+        assert found.recipe == recipe.model_copy(update={"suite": suite, "kind": kind})
         assert mmdebstrap.mmdebstrap(found.recipe, "guest", "/w")[-2] == suite
         assert found.folder_name("guest") != shipped(name).folder_name("guest")
     assert find_recipe(f"{name}@{recipe.suite}") == shipped(name)
 
 
 def test_the_releases_that_a_recipe_is_for_do_not_change_its_image() -> None:
-    assert small().digest("guest") == small(suites=["trixie"]).digest("guest")
+    assert small().digest("guest") == small(suites={"trixie": "both"}).digest("guest")
     one, two = find_recipe("debian-web@trixie"), find_recipe("debian-web-trixie")
     assert one.folder_name("container") == two.folder_name("container")
 
@@ -117,7 +117,7 @@ def test_a_release_that_a_recipe_is_not_for_is_named_with_those_that_it_is_for()
 
 def test_a_recipe_of_a_file_has_its_releases_too(tmp_path: Path) -> None:
     file = tmp_path / "mine@home.yaml"
-    file.write_text("summary: mine\nsuites: [trixie]\n", encoding="utf-8")
+    file.write_text("summary: mine\nsuites: {trixie: both}\n", encoding="utf-8")
     assert find_recipe(f"{file}@trixie").recipe.suite == "trixie"
     assert find_recipe(str(file)).recipe.suite == "bookworm"
 

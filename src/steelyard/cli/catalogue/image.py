@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Annotated
 
 import typer
@@ -69,11 +68,11 @@ def list_images(on: On = HERE, json: JsonOption = False) -> int:
     rows = []
     with Machines() as machines:
         host = own.opened(machines, on)
-        for name in recipe.names():
-            whole = recipe.shipped(name).recipe
-            for spelled, kind in product(whole.spellings(name), whole.kinds()):
-                built = find_built(host, recipe.find_recipe(spelled), kind) is not None
-                rows.append((spelled, kind, built, whole.summary))
+        for name in recipe.spellings():
+            named = recipe.find_recipe(name)
+            for kind in named.recipe.kinds():
+                built = find_built(host, named, kind) is not None
+                rows.append((name, kind, built, named.recipe.summary))
     if json:
         keys = ("name", "kind", "built", "summary")
         say_json([dict(zip(keys, row, strict=True)) for row in rows])

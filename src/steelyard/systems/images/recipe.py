@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,6 +19,7 @@ from steelyard.study.file.kinds import Part, Size
 from steelyard.study.file.source import Source, parse_source, read_source
 
 Kind = Literal["guest", "container"]
+Kinds = Literal["guest", "container", "both"]
 Init = Literal["engine", "systemd"]
 EPOCH_S = 1_700_000_000
 """Every time stamp inside an image: 2023-11-14, so that two builds are alike."""
@@ -66,12 +68,12 @@ class Recipe(Part):
 
     summary: Annotated[str, Field(min_length=1)]
     """What the image is for, in one line."""
-    kind: Literal["guest", "container", "both"] = "both"
+    kind: Kinds = "both"
     """What can be built of it: a disk for a virtual machine, the tree of a container, or both."""
     suite: Suite = "bookworm"
     """Release of Debian the packages are taken from."""
-    suites: tuple[Suite, ...] = ()
-    """Other releases that have the packages: the image `NAME@SUITE` is built of one of them."""
+    suites: dict[Suite, Kinds] = Field(default={})
+    """Other releases that the image `NAME@SUITE` is built of, and what can be built of each."""
     mirror: Annotated[str, Field(pattern=r"^(https?|file|copy)://\S+$")] | None = None
     """Where the packages come from; without it Debian's own servers."""
     frozen_mirror: bool = False
@@ -96,10 +98,6 @@ class Recipe(Part):
     """Files that packages make and that must not be kept, such as keys made by chance."""
     files: dict[FilePath, FilePart] = Field(default={})
     """Files that are put in, by their path."""
-
-    def spellings(self, name: str) -> tuple[str, ...]:
-        """What may be written for an image of this recipe: its name, and one for each release."""
-        return (name, *(f"{name}@{suite}" for suite in self.suites))
 
     def kinds(self) -> tuple[Kind, ...]:
         return ("guest", "container") if self.kind == "both" else (self.kind,)
@@ -148,6 +146,13 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".yaml") for name in found if name.endswith(".yaml")))
 
 
+def spellings() -> Iterator[str]:
+    """What may be written for an image of a shipped recipe: its name, and one for each release."""
+    for name in names():
+        yield name
+        yield from (f"{name}@{suite}" for suite in shipped(name).recipe.suites)
+
+
 def shipped(name: str) -> NamedRecipe:
     """The recipe of this name, which must be one of :func:`names`."""
     file = resources.files("steelyard.catalogue").joinpath("images", f"{name}.yaml")
@@ -194,7 +199,7 @@ def _of_release(named: NamedRecipe, suite: str) -> NamedRecipe:
         hint = choice_hint(suite, (recipe.suite, *recipe.suites), "releases that it is for")
         message = f"the recipe `{named.name}` is not for the release `{suite}`"
         raise SystemFailure("image_missing", message, hint)
-    own = recipe.model_copy(update={"suite": suite})
+    own = recipe.model_copy(update={"suite": suite, "kind": recipe.suites[suite]})
     return NamedRecipe(name=f"{named.name}-{suite}", recipe=own)
 
 
