@@ -180,12 +180,12 @@ wheel: setup ## Wheels in build/wheels: with the engine for this machine, and in
 	@ls build/wheels/*.whl build/wheels/reading/*.whl
 
 .PHONY: wheels engines test-engines deb
-wheels: engines ## Wheels for x86_64, aarch64, armv7l and riscv64 in build/wheels, each with the engines of all four, and a check of them
-	@for machine in x86_64 aarch64 armv7l riscv64; do \
+wheels: engines ## Wheels for x86_64, aarch64, armv7l, riscv64 and i686 in build/wheels, each with the engines of all five, and a check of them
+	@for machine in x86_64 aarch64 armv7l riscv64 i686; do \
 	  STEELYARD_WHEEL_ENGINES=$(abspath build/engines) STEELYARD_WHEEL_MACHINE=$$machine $(PIP_WHEEL) build/wheels || exit 1; done
 	@$(BIN)/python release/check_wheels.py build/wheels
 
-engines: setup ## Engines of these four in build/engines, by a compiler of Debian that lies in build/toolchain; on Debian
+engines: setup ## Engines of these five in build/engines, by a compiler of Debian that lies in build/toolchain; on Debian
 	@release/engines build/engines
 
 test-engines: setup ## Run the engines of other processors on them, emulated: truth tests and a study; needs qemu-system-arm, qemu-system-misc, opensbi

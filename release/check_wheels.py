@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 ROOT = Path(__file__).parents[1]
-MACHINES = {"x86_64": 62, "aarch64": 183, "armv7l": 40, "riscv64": 243}
+MACHINES = {"x86_64": 62, "aarch64": 183, "armv7l": 40, "riscv64": 243, "i686": 3}
 """``e_machine`` of an ELF file, for what ``uname -m`` says."""
 ENGINE = "steelyard-engine"
 ASK = "from steelyard.engine.locate import engine_for as of; print(*map(of, {others}))"

@@ -24,7 +24,6 @@ ROOT = Path(__file__).parents[2]
 ENGINES = ROOT / "build" / "engines"
 NAME = "steelyard-board"
 ADDRESS = f"ssh://{NAME}"
-SUITE = "trixie"
 _LONGEST_BOOT_S = 900
 _CONFIG = """\
 Host {name}
@@ -74,6 +73,14 @@ class Processor:
     emulator: str
     board: tuple[str, ...]
     console: str
+    bus: str = "mmio"
+    """How the network card is reached."""
+    suite: str = "trixie"
+    """The newest release of Debian that has the kernel."""
+
+    @property
+    def card(self) -> str:
+        return "virtio-net-device" if self.bus == "mmio" else f"virtio-net-{self.bus}"
 
     @property
     def engine(self) -> Path:
@@ -109,6 +116,16 @@ PROCESSORS = (
         "qemu-system-riscv64",
         ("-machine", "virt"),
         "ttyS0",
+    ),
+    Processor(
+        "i686",
+        "i386",
+        "linux-image-686-pae",
+        "qemu-system-i386",
+        ("-machine", "pc"),
+        "ttyS0",
+        bus="pci",
+        suite="bookworm",
     ),
 )
 
@@ -156,10 +173,17 @@ def inside(script: str, *, content: bytes = b"", timeout_s: float = 900) -> str:
 def _running(processor: Processor, folder: Path, port: int) -> Iterator[Path]:
     parts = ROOT / "build" / "guests" / processor.machine
     packages = ["busybox-static", "dropbear-bin", "--", processor.kernel]
-    unpack = [ROOT / "release" / "unpack", SUITE, processor.architecture, parts, *packages]
+    unpack = [
+        ROOT / "release" / "unpack",
+        processor.suite,
+        processor.architecture,
+        parts,
+        *packages,
+    ]
     subprocess.run(unpack, check=True, stdin=subprocess.DEVNULL)
     initrd, console = folder / "initrd", folder / "console.log"
-    _write_initramfs(parts, folder / "tree", folder / "user.pub", initrd)
+    modules = _modules(parts, processor.bus)
+    _write_initramfs(parts, modules, folder / "tree", folder / "user.pub", initrd)
     words = [processor.emulator, *processor.board, "-smp", "2", "-m", "1024"]
     words += ["-accel", "tcg,thread=multi", "-nodefaults", "-no-user-config", "-display", "none"]
     words += ["-serial", f"file:{console}", "-kernel", str(_kernel(parts, folder))]
@@ -171,7 +195,7 @@ def _running(processor: Processor, folder: Path, port: int) -> Iterator[Path]:
         f"console={processor.console} quiet panic=-1 {now}",
     ]
     words += ["-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"]
-    words += ["-device", "virtio-net-device,netdev=net"]
+    words += ["-device", f"{processor.card},netdev=net"]
     running = subprocess.Popen(words, stdin=subprocess.DEVNULL)
     try:
         yield console
@@ -191,7 +215,7 @@ def _kernel(parts: Path, folder: Path) -> Path:
     return plain
 
 
-def _write_initramfs(parts: Path, tree: Path, key: Path, into: Path) -> None:
+def _write_initramfs(parts: Path, modules: list[Path], tree: Path, key: Path, into: Path) -> None:
     tree.mkdir()
     for name in ("proc", "sys", "dev", "modules", "etc", "root/.ssh", "usr/bin", "usr/sbin"):
         (tree / name).mkdir(parents=True)
@@ -214,7 +238,7 @@ def _write_initramfs(parts: Path, tree: Path, key: Path, into: Path) -> None:
     (tree / "root/.ssh/authorized_keys").write_bytes(key.read_bytes())
     for folder in ("root", "root/.ssh"):
         (tree / folder).chmod(0o700)
-    for number, module in enumerate(_modules(parts)):
+    for number, module in enumerate(modules):
         plain = (
             lzma.decompress(module.read_bytes()) if module.suffix == ".xz" else module.read_bytes()
         )
@@ -229,7 +253,7 @@ def _below(parts: Path, paths: list[Path]) -> list[str]:
     return [str(path.relative_to(parts)) for path in paths]
 
 
-def _modules(parts: Path) -> list[Path]:
+def _modules(parts: Path, bus: str) -> list[Path]:
     """Of the network card, each after those that it needs; what is no file is in the kernel."""
     found = parts.glob("usr/lib/modules/*/kernel/**/*.ko*")
     files = {path.name.partition(".")[0].replace("-", "_"): path for path in found}
@@ -244,7 +268,7 @@ def _modules(parts: Path) -> list[Path]:
             add(needed)
         order.append(files[name])
 
-    for name in ("virtio_mmio", "virtio_net"):
+    for name in (f"virtio_{bus}", "virtio_net"):
         add(name)
     return order
 

@@ -20,7 +20,7 @@ from steelyard.hosts.transport import Way
 LOOK_TIMEOUT_S = 60.0
 CARRY_TIMEOUT_S = 300.0
 _PREFIX_LENGTH = 16
-_MACHINES = {62: "x86_64", 183: "aarch64", 243: "riscv64", 40: "armv7l"}
+_MACHINES = {3: "i686", 62: "x86_64", 183: "aarch64", 243: "riscv64", 40: "armv7l"}
 """``e_machine`` of an ELF file, as ``uname -m`` calls it."""
 
 _LOOK = """\

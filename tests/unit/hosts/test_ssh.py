@@ -115,14 +115,14 @@ def test_the_engine_that_is_named_for_its_machine_is_carried(
 @pytest.mark.parametrize(
     ("said", "kind", "number"),
     [("aarch64", "aarch64", 183), ("armv7l", "armv7l", 40), ("armv8l", "armv7l", 40),
-     ("riscv64", "riscv64", 243)],
+     ("riscv64", "riscv64", 243), ("i686", "i686", 3)],
 )  # fmt: skip
 def test_a_machine_gets_the_engine_of_the_wheel_that_is_for_its_kind(
     said: str, kind: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STEELYARD_ENGINE", str(binary(tmp_path / "engine", 62)))
     monkeypatch.setattr("steelyard.engine.locate._OF_OTHERS", tmp_path)
-    for other, its_number in (("aarch64", 183), ("armv7l", 40), ("riscv64", 243)):
+    for other, its_number in (("aarch64", 183), ("armv7l", 40), ("riscv64", 243), ("i686", 3)):
         binary(tmp_path / f"steelyard-engine-{other}", its_number)
     path = carry_engine(way_to(tmp_path / "far", said), "board", explain)
     assert machine_of(Path(path)) == kind
