@@ -39,7 +39,13 @@ from steelyard.report.vocabulary import ordered, response_of
 from steelyard.study.model import Level
 
 ProblemKind = Literal[
-    "slower", "trade_off", "contradicted", "operations_failed", "attempts_failed", "not_restored"
+    "slower",
+    "trade_off",
+    "contradicted",
+    "damaged",
+    "operations_failed",
+    "attempts_failed",
+    "not_restored",
 ]
 _WORDS: dict[VerdictWord, ProblemKind] = {
     VerdictWord.SLOWER: "slower",
@@ -185,7 +191,7 @@ def _attempts(view: View) -> Iterator[Problem]:
         whole = [each for each in view.attempts if each.cell.system == system]
         words = outcome.replace("_", " ")
         yield Problem(
-            "attempts_failed",
+            "damaged" if outcome == Outcome.DAMAGED else "attempts_failed",
             view.titled(f"{system}: {words} in {len(failed)} of {counted(len(whole), 'attempt')}"),
             tuple(_failed(failed, view)),
             workload=view.own.name,

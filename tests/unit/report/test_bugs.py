@@ -74,6 +74,18 @@ def test_attempts_that_failed_are_counted_by_system_and_way_to_fail() -> None:
         assert any(str(failed[0].message) in line for line in item["said"])
 
 
+def test_damage_is_a_kind_of_its_own() -> None:
+    run = golden("failed")
+    attempts = tuple(
+        each.model_copy(update={"outcome": Outcome.DAMAGED})
+        if each.outcome == Outcome.DISK_FULL
+        else each
+        for each in run.attempts
+    )
+    (item,) = of_kind(run.model_copy(update={"attempts": attempts}), "damaged")
+    assert item["system"] == "durable"
+
+
 @pytest.mark.parametrize("outcome", [Outcome.INVALID, Outcome.INTERRUPTED, Outcome.CONTROLLER_LOST])
 def test_an_attempt_that_says_nothing_of_a_system_is_no_bug(outcome: Outcome) -> None:
     run = golden("failed")
