@@ -74,9 +74,19 @@ class Prepared:
         return _sign(quantity) * math.log(value)
 
     def end(self) -> None:
-        """The cleanup of each, whatever it did."""
+        """The cleanup of each, whatever it did.
+
+        Raises:
+            CommandFailedError: one failed; all others were run.
+        """
+        failed: list[CommandFailedError] = []
         for command in self._begun:
-            command.run(command.beside.cleanup, "cleanup")
+            try:
+                command.run(command.beside.cleanup, "cleanup")
+            except CommandFailedError as error:
+                failed.append(error)
+        if failed:
+            raise failed[0]
 
 
 @dataclass(frozen=True)

@@ -178,3 +178,12 @@ def test_a_search_goes_on_from_its_visits_and_refuses_those_of_another(tmp_path:
     code, _, err = asked(*words, "--margin", "1%")
     assert (code, count.read_text()) == (3, before)
     assert "visits.jsonl:1" in err
+
+
+def test_every_cleanup_is_run_though_one_fails(tmp_path: Path) -> None:
+    find_engine()
+    line = "echo $(( 1000 + 300 * ( {a} == 5 ) + $$ % 9 ))"
+    code, _, err = asked(*NUMBER, "--cleanup", f"touch {tmp_path}/{{a}}; test {{a}} != 2", line)
+    assert code == 3
+    assert "the cleanup command" in err
+    assert len([*tmp_path.iterdir()]) == 6
