@@ -7,7 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from steelyard.trial.observe.disturbances import OURS, Incidents, incident_warnings, sample_warnings
+from steelyard.records.warnings import TrialWarning, WarningKind
+from steelyard.study.model import Level
+from steelyard.trial.observe.disturbances import (
+    OURS,
+    Incidents,
+    incident_warnings,
+    sample_warnings,
+    without_effects_of_a_line,
+)
 from steelyard.trial.observe.responses import Seen
 
 SECOND_NS = 1_000_000_000
@@ -204,3 +212,19 @@ def test_an_incident_between_two_looks_is_named(after: Incidents, kind: str) -> 
 def test_a_machine_without_such_counters_is_not_accused() -> None:
     none = Incidents(oom_kills=None, throttled=None, rebuilding=False)
     assert list(incident_warnings("local", none, none)) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "left"),
+    [
+        ({}, ["link_throttled", "retransmits", "steal"]),
+        ({"line.rate": "off"}, ["link_throttled", "retransmits", "steal"]),
+        ({"line.rate": 2e7, "thp": "never"}, ["steal"]),
+    ],
+)
+def test_what_a_declared_line_does_is_no_disturbance(
+    settings: dict[str, Level], left: list[str]
+) -> None:
+    kinds = (WarningKind.LINK_THROTTLED, WarningKind.RETRANSMITS, WarningKind.STEAL)
+    found = [TrialWarning(kind=kind, figures={"machine": "system"}) for kind in kinds]
+    assert [each.kind for each in without_effects_of_a_line(found, settings)] == left

@@ -77,4 +77,5 @@ def _said(damage: Damage) -> str:
         case CannotBeMounted():
             return damage.said
         case ContentChanged():
-            return f"{damage.files} files are not what was written: {', '.join(damage.names)}"
+            more = " and others" if damage.files > len(damage.names) else ""
+            return f"not what was written: {', '.join(damage.names)}{more}"

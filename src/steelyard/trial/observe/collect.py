@@ -15,7 +15,12 @@ from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.gates import generator_figures
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.observe.dips import Happened, course_of, figures_of
-from steelyard.trial.observe.disturbances import incident_warnings, incidents_of, sample_warnings
+from steelyard.trial.observe.disturbances import (
+    incident_warnings,
+    incidents_of,
+    sample_warnings,
+    without_effects_of_a_line,
+)
 from steelyard.trial.observe.meters import meter_warnings, metered
 from steelyard.trial.observe.outputs import measured_by_tool
 from steelyard.trial.observe.responses import Seen
@@ -92,7 +97,8 @@ def disturbances(attempt: Attempt) -> Iterator[TrialWarning]:
     guests = {each.name for each in attempt.instances if each.carried}
     for name, sampled in attempt.sampled.items():
         window, apart = sampled.window(*attempt.span_ns()), attempt.apart.get(name, ())
-        yield from sample_warnings(name, window, guest=name in guests, apart=apart)
+        found = sample_warnings(name, window, guest=name in guests, apart=apart)
+        yield from without_effects_of_a_line(found, attempt.cell.system.inside)
 
 
 def warnings_of_meter(attempt: Attempt) -> list[TrialWarning]:

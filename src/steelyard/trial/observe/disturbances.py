@@ -7,12 +7,14 @@ What they find is a warning about the trial, which is measured nevertheless and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.host import Host
 from steelyard.records.warnings import TrialWarning, WarningKind
+from steelyard.study.declared.setting import OFF
+from steelyard.study.model import Level
 from steelyard.trial.observe.devices import STORE
 from steelyard.trial.observe.network_queues import held_back
 from steelyard.trial.observe.window import WindowSamples
@@ -33,6 +35,7 @@ the kernel charges to no process."""
 _MOST_RETRANSMITS = 0.001
 """Of the packets sent: bit errors lose fewer."""
 _LEAST_RETRANSMITS = 10
+_OF_A_LINE = frozenset({WarningKind.LINK_THROTTLED, WarningKind.RETRANSMITS})
 OURS = "steelyard"
 """The process tree of everything that Steelyard runs on a machine."""
 
@@ -80,6 +83,19 @@ def incident_warnings(machine: str, before: Incidents, after: Incidents) -> Iter
         yield _warning(WarningKind.THROTTLED, machine)
     if before.rebuilding or after.rebuilding:
         yield _warning(WarningKind.RAID_REBUILDING, machine)
+
+
+def without_effects_of_a_line(
+    found: Iterable[TrialWarning], settings: Mapping[str, Level]
+) -> Iterator[TrialWarning]:
+    """Those that say more than that the line of the system is as the study declares it.
+
+    A rate holds packets back, and what does not fit into its queue is sent again, as what is lost.
+    """
+    shaped = any(name.startswith("line.") and level != OFF for name, level in settings.items())
+    for warning in found:
+        if not shaped or warning.kind not in _OF_A_LINE:
+            yield warning
 
 
 def sample_warnings(
