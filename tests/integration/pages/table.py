@@ -354,6 +354,7 @@ README_COMMANDS: dict[str, str | None] = {
     "steelyard plan STUDY": "steelyard plan my-study",
     "steelyard run STUDY": "steelyard run my-study --seed 1 --format json",
     "steelyard gate STUDY --base REF --build COMMAND": None,  # tests/integration/test_pipelines.py
+    "steelyard submit STUDY": None,  # tests/platforms/test_queue.py
     "steelyard resume RUN": f"steelyard resume {RUNS} --format json",
     "steelyard restore RUN": f"steelyard restore {RUNS}",
     "steelyard report RUN --format html,md,tex,pdf,csv,junit,json": (
