@@ -91,7 +91,7 @@ def _measured(folder: Path, trials: int) -> Iterator[str]:
     quiet = [*command, "--quiet", "--format", "md"]
     subprocess.run(quiet, check=True, stdout=subprocess.DEVNULL, env=alone)
     study.write_text(STUDY.format(trials=trials // (2 * USERS)), encoding="utf-8")
-    child = [sys.executable, __file__, "--child", str(folder)]
+    child = [sys.executable, "-P", __file__, "--child", str(folder)]  # `queue.py` is beside it
     one_thread = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # as the command loads numpy
     with subprocess.Popen(child, stdout=subprocess.PIPE, text=True, env=one_thread) as process:
         assert process.stdout is not None
