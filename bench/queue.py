@@ -213,7 +213,7 @@ def figures(bench: Bench, wanted: int) -> dict[str, int]:
         "two runs on one machine at once": overlaps(runs),
         "studies lost": wanted - len(ended),
         "studies with two runs": sum(len(found) > 1 for found in every.values()),
-        "sessions that nobody asked for": sum(
+        "sessions that no one asked for": sum(
             max(0, sessions[run.path] - claimed[run.path]) for run in runs
         ),
         "trials measured twice": len(good) - len(set(good)),
@@ -261,6 +261,10 @@ def carried_out(studies: int, seed: int, every_s: float, python: str) -> dict[st
                 bench.wait_until_empty()
                 if not open_still:
                     break
+            for own, found in bench.runs():
+                for run in (each for each in found if pending_undos(each.events())):
+                    bench.said["restored, because a killed agent left it open in the ledger"] += 1
+                    bench.steelyard(own, "restore", str(run.path))
             return {
                 "killed": dict(bench.kills),
                 "said": dict(bench.said),
@@ -276,7 +280,7 @@ _WRONG = (
     "two runs on one machine at once",
     "studies lost",
     "studies with two runs",
-    "sessions that nobody asked for",
+    "sessions that no one asked for",
     "trials measured twice",
     "changes left on machines",
 )
