@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.several_machines import NAMES, machines_run
 from tests.unit.web.conftest import LOOK, add_run
 
+from steelyard.errors import RecordError
 from steelyard.records.events import InterimLook, SessionClosed, SessionOpened
 from steelyard.records.ledger import Ledger
 from steelyard.web.live.following import Follower
@@ -133,3 +135,15 @@ def test_the_interval_is_drawn_at_every_look_that_gave_one(run: Path) -> None:
 def test_nothing_is_known_of_a_run_that_has_not_begun() -> None:
     progress = Progress(None, None)
     assert (progress.left_s, progress.visits_planned, progress.visits_done) == (None, 0, 0)
+
+
+def test_a_run_of_several_machines_is_refused_in_words_and_that_of_one_is_followed(
+    tmp_path: Path,
+) -> None:
+    run = machines_run(tmp_path / "results")
+    with pytest.raises(RecordError) as refused:
+        Follower(run.path).look()
+    assert refused.value.slug == "run-of-several-machines"
+    one = Follower(run.machines()[NAMES[0]].path)
+    assert one.look()
+    assert len(one.progress.landed) == 16

@@ -13,7 +13,7 @@ from pathlib import Path
 from steelyard.errors import RecordError, SteelyardError
 from steelyard.plan.budget import time_s
 from steelyard.plan.extension import extended
-from steelyard.records.archive import Run
+from steelyard.records.archive import Run, of_one_machine
 from steelyard.records.attempt_folder import attempt_key
 from steelyard.records.events import AttemptFinished, BudgetExtended
 from steelyard.records.files.documents import parsed
@@ -49,9 +49,10 @@ class Follower:
         """Reads what came since the last look; whether there was anything.
 
         Raises:
-            SteelyardError: study or plan cannot be read.
+            SteelyardError: study or plan cannot be read, or the run is one of several machines.
             OSError: the ledger cannot be read.
         """
+        of_one_machine(self.run)
         size = self.run.ledger_path.lstat().st_size
         if self.study is None or size < self._offset:
             self._begin()
