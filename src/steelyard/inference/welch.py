@@ -144,7 +144,7 @@ def _contrast(values: Floats, other: Mask, beside: Floats, *, slow: bool) -> Con
     fit = _Fit(other, columns, label)
     if count < _CLIP_FROM:
         return fit.contrast(values, np.zeros_like(other))
-    kept, clipped = _without_stalls(values, fit)
+    kept, clipped = _without_stalls(values, fit, _alike(other, beside))
     phi = removed_from_residuals(fit.residuals(kept)) if slow else 0.0
     if phi == 0:
         return fit.contrast(kept, clipped)
@@ -199,11 +199,28 @@ def _whitened(rows: Floats, phi: float) -> Floats:
     return found
 
 
-def _without_stalls(values: Floats, fit: _Fit) -> tuple[Floats, Mask]:
-    """Values with residuals clipped at 2.5 robust standard deviations of their arm; and which."""
+def _alike(other: Mask, beside: Floats) -> list[Mask]:
+    """Groups of visits that have one level: the arms, each by itself with and without an event.
+
+    A covariate of two values is an event. Where few visits of an arm are without it, these are no
+    stalls, and what it costs is what they show.
+    """
+    arms = [other, ~other]
+    if beside.size != len(other) or len(np.unique(beside)) != 2:
+        return arms
+    event = beside.ravel() == beside.max()
+    groups = [arm & part for arm in arms for part in (event, ~event)]
+    return [group for group in groups if group.any()]
+
+
+def _without_stalls(values: Floats, fit: _Fit, alike: list[Mask]) -> tuple[Floats, Mask]:
+    """Values with residuals clipped at 2.5 robust standard deviations of their arm; and which.
+
+    The first fit is about the medians of the groups that are ``alike``.
+    """
     centre = np.empty_like(values)
-    for arm in (fit.other, ~fit.other):
-        centre[arm] = np.median(values[arm])
+    for group in alike:
+        centre[group] = np.median(values[group])
     reach = _reach(values - centre, fit.other)
     kept = centre + np.clip(values - centre, -reach, reach)
     fitted = kept - fit.residuals(kept)

@@ -100,7 +100,14 @@ def test_a_steady_effect_is_not_called_unstable() -> None:
     assert not found.workloads[0].verdicts[0].withheld
 
 
-def some_disturbed(ratio: float, *, known: bool = True, order_seed: int = 1) -> VerdictFinding:
+def some_disturbed(
+    ratio: float,
+    *,
+    known: bool = True,
+    order_seed: int = 1,
+    left: float = 0.9,
+    noise_log: float = 0.02,
+) -> VerdictFinding:
     """A throttled processor takes 10 % off ten visits of ``durable`` and three of ``fast``.
 
     Of twelve each: that many come by chance in 1.2 %, which is no reason for a veto by itself. The
@@ -115,8 +122,8 @@ def some_disturbed(ratio: float, *, known: bool = True, order_seed: int = 1) -> 
         own = [visit.visit for visit in plan.visits if visit.system == name][:12]
         hot = set(random.permutation(own)[:count].tolist())
         level = 1000 * (ratio if name == "durable" else 1.0)
-        for alike, share in ((hot, 0.9), (set(own) - hot, 1.0)):
-            noise = random.permutation(np.linspace(-0.02, 0.02, len(alike)))
+        for alike, share in ((hot, left), (set(own) - hot, 1.0)):
+            noise = random.permutation(np.linspace(-noise_log, noise_log, len(alike)))
             made = level * share * np.exp(noise)
             values |= dict(zip(sorted(alike), made.tolist(), strict=True))
         throttled |= hot
@@ -144,6 +151,14 @@ def test_a_few_disturbed_visits_do_not_decide_before_they_can_be_counted() -> No
     assert verdict.withheld == InterferenceExplains(
         cause="throttled", system="durable", affected=10, visits=12
     )
+
+
+@pytest.mark.parametrize("order_seed", range(1, 9))
+def test_a_disturbance_far_beyond_the_noise_is_not_taken_for_stalls(order_seed: int) -> None:
+    alone = some_disturbed(1.0, order_seed=order_seed, left=0.8, noise_log=0.003)
+    assert alone.word is VerdictWord.UNDECIDED
+    beside = some_disturbed(0.8, order_seed=order_seed, left=0.8, noise_log=0.003)
+    assert beside.word is VerdictWord.SLOWER
 
 
 def test_a_difference_that_is_clear_beside_the_disturbance_is_reported() -> None:
