@@ -345,10 +345,12 @@ README_COMMANDS: dict[str, str | None] = {
         "steelyard versus http://{address} http://{address} -c 2 --window '50 ms' --budget 5s"
     ),
     "steelyard bisect --levels A,B,C COMMAND": (
-        "steelyard bisect --levels 1,2,4 --number '(\\d+)' 'echo $(( {{level}} * 100 + $$ % 7 ))'"
+        "steelyard bisect --levels 1,2,4 --number '(\\d+)' "
+        "'echo $(( {{level}} * 100 + 1$(date +%N) / 1000 % 7 ))'"
     ),
     "steelyard tune COMMAND -L NAME=VALUES": (
-        "steelyard tune 'echo $(( {{n}} * 1000 + $$ % 7 ))' -L n=1,2,4 --number '(\\d+)'"
+        "steelyard tune 'echo $(( {{n}} * 1000 + 1$(date +%N) / 1000 % 7 ))' "
+        "-L n=1,2,4 --number '(\\d+)'"
     ),
     "steelyard init": "steelyard init my-study",
     "steelyard plan STUDY": "steelyard plan my-study",

@@ -34,7 +34,7 @@ ONLY_READING = {
     "baseline-is-no-system", "budget-too-few-trials", "budget-too-short",
     "consolidation-without-one-alone", "contradiction-in-a-variant", "events-too-late",
     "events-without-a-window", "factors-bind-to-nothing",
-    "instances", "meter-of-several-machines",
+    "instances", "lines", "meter-of-several-machines",
     "no-service", "one-address-for-all-instances", "probe-of-a-stream", "probes",
     "protocols-differ", "report-cut", "scenarios", "screening-alone", "screening",
     "search-of-what-it-cannot-see", "settings-of-machines", "several-of-one-machine",

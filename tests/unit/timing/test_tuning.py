@@ -145,7 +145,7 @@ NUMBER = (
 
 def test_the_best_of_printed_numbers_is_named_with_its_gain_and_a_broken_one_is_left_out() -> None:
     find_engine()
-    line = "test {a} != 2 && echo $(( 1000 + 300 * ( {a} == 5 ) + $$ % 9 ))"
+    line = "test {a} != 2 && echo $(( 1000 + 300 * ( {a} == 5 ) + 1$(date +%N) / 1000 % 9 ))"
     code, out, _ = asked(*NUMBER, "--baseline", "3", line)
     found = json.loads(out)
     assert (code, found["outcome"], found["best"]) == (0, "found", "5")
@@ -165,7 +165,7 @@ def test_a_baseline_that_fails_ends_the_search(tmp_path: Path) -> None:
 def test_a_search_goes_on_from_its_visits_and_refuses_those_of_another(tmp_path: Path) -> None:
     find_engine()
     visits, count = tmp_path / "visits.jsonl", tmp_path / "count"
-    line = f"echo . >> {count}; echo $(( 1000 + 300 * ( {{a}} == 5 ) + $$ % 9 ))"
+    line = f"echo . >> {count}; echo $(( 1000 + 300 * ( {{a}} == 5 ) + 1$(date +%N) / 1000 % 9 ))"
     words = (*NUMBER, "--visits", str(visits), "--baseline", "5", line)
     first = json.loads(asked(*words)[1])
     kept = visits.read_text().splitlines(keepends=True)
@@ -182,7 +182,7 @@ def test_a_search_goes_on_from_its_visits_and_refuses_those_of_another(tmp_path:
 
 def test_every_cleanup_is_run_though_one_fails(tmp_path: Path) -> None:
     find_engine()
-    line = "echo $(( 1000 + 300 * ( {a} == 5 ) + $$ % 9 ))"
+    line = "echo $(( 1000 + 300 * ( {a} == 5 ) + 1$(date +%N) / 1000 % 9 ))"
     code, _, err = asked(*NUMBER, "--cleanup", f"touch {tmp_path}/{{a}}; test {{a}} != 2", line)
     assert code == 3
     assert "the cleanup command" in err
