@@ -16,17 +16,6 @@ import steelyard
 from steelyard.errors import HostError, RecordError
 from steelyard.hosts.lease import Busy, Leases
 from steelyard.hosts.secrets import refuse_missing_secrets
-from steelyard.judge.kinds.caveats import SystemFutility
-from steelyard.judge.stopping.elimination import (
-    NO_SYSTEMS,
-    Measured,
-    all_futile,
-    is_futile,
-    is_measured,
-    still_measured,
-)
-from steelyard.judge.stopping.stop import workload_futility
-from steelyard.judge.visits.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.budget import time_s
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
@@ -37,27 +26,21 @@ from steelyard.records.events import (
     SessionClosed,
     SessionEnd,
     SessionOpened,
-    SystemsEliminated,
-    SystemStopped,
-    WorkloadsEliminated,
-    WorkloadStopped,
 )
 from steelyard.records.ledger import Ledger, refuse_foreign_run
-from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.records.schema import Outcome
 from steelyard.records.sessions import damaged_while_up, spent_ns
-from steelyard.study.model import Level, ResponseSpec, Study
-from steelyard.study.scenarios import workload_name
-from steelyard.study.workload_study import study_of
+from steelyard.study.model import Study
 from steelyard.trial.conduct import conduct
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.environment import EnvironmentSnapshots
-from steelyard.trial.session_state.futility import damage_of_kept, futility_of, with_trials
-from steelyard.trial.session_state.interim_looks import InterimLooks, interim_event, last_asked
+from steelyard.trial.session_state.interim_looks import InterimLooks, interim_event
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.kept_records import KeptRecords
 from steelyard.trial.session_state.opening import prepared, record_torn_attempts
 from steelyard.trial.session_state.progress import Progress, forgiven_attempts
 from steelyard.trial.session_state.recalibrate import calibrate_anew
+from steelyard.trial.session_state.remaining import Remaining
 from steelyard.trial.session_state.watcher import Watcher
 
 _PERHAPS_AWAY = frozenset({Outcome.UNREACHABLE, Outcome.AGENT_LOST, Outcome.UNDO_FAILED})
@@ -132,10 +115,8 @@ def _opened(session: Session) -> Iterator[Session]:
 class Session:
     """One session on one run. ``before`` are the events of earlier ones.
 
-    ``settled`` are visits that the judge has no further use for, ``answered`` conditions of which
-    it has none, ``given_up`` systems that produce no valid trial, ``lost`` those that produce none
-    of one of several workloads. Of several machines, ``needed`` says that others need visits of
-    this one whatever is decided here, ``enough`` that they and this one need no more.
+    Of several machines, ``needed`` says that others need visits of this one whatever is decided
+    here, ``enough`` that they and this one need no more.
     """
 
     session: SessionContext
@@ -143,11 +124,6 @@ class Session:
     before: list[Event] = field(default_factory=list)
     reason: SessionEnd | None = None
     deadline_ns: int | None = None
-    _measured: dict[int, Measured] = field(default_factory=dict)
-    settled: frozenset[int] = frozenset()
-    answered: tuple[dict[str, Level], ...] = ()
-    given_up: frozenset[str] = NO_SYSTEMS
-    lost: dict[str, frozenset[str]] = field(default_factory=dict)
     looks: InterimLooks = field(default_factory=InterimLooks)
     kept: KeptRecords = field(default_factory=KeptRecords)
     needed: bool = False
@@ -162,6 +138,10 @@ class Session:
         records = self.kept.of(self.session.run.each_record())
         forgiven = forgiven_attempts(self.before, records)
         return Progress(self.session.study.trials.retry, records, forgiven)
+
+    @cached_property
+    def remaining(self) -> Remaining:
+        return Remaining(self.session, self.progress, self.looks, self.watcher)
 
     def ended(self) -> SessionEnd:
         """Why it did, once it has; what ended by an error has no reason."""
@@ -195,7 +175,7 @@ class Session:
         reason = self._reason_to_stop() if self.progress.records else None
         done, asked = len(self.progress.visits_done(self.session.plan)), True
         for visit in self.session.plan.every_visit:
-            if self.progress.visit_finished(visit) or self._needless(visit):
+            if self.progress.visit_finished(visit) or self.remaining.is_needless(visit):
                 continue
             if reason is not None:
                 self.reason = reason
@@ -213,75 +193,12 @@ class Session:
     def _is_due(self, visit: PlannedVisit, visits_done: int) -> bool:
         """Whether it is asked after a visit what is still to be measured."""
         failed = any(self.progress.given_up(trial) for trial in visit.trials)
-        failed = failed or bool(self.session.damaged.keys() - self.given_up)
+        failed = failed or bool(self.session.damaged.keys() - self.remaining.given_up)
         return failed or self._time_is_up or self.enough or self.looks.is_due(visits_done)
 
     @property
     def _time_is_up(self) -> bool:
         return self.deadline_ns is not None and time.monotonic_ns() >= self.deadline_ns
-
-    def _needless(self, visit: PlannedVisit) -> bool:
-        """Whether a visit can add nothing: its questions are answered, or its system was dropped.
-
-        Left out of a visit are trials of a workload that was dropped, and those under a condition
-        that is answered.
-        """
-        if visit.visit in self.settled:
-            return True
-        if visit.visit > len(self.session.plan.visits):
-            return False
-        study, still = self.session.study, self._still(visit.block)
-        gone = [
-            trial
-            for trial in visit.trials
-            if not is_measured(study, trial, still)
-            or self._is_lost(trial)
-            or trial.cell.conditions in self.answered
-        ]
-        if visit.system in self.given_up or len(gone) == len(visit.trials):
-            return True
-        self.progress.leave_out(gone)
-        return False
-
-    def _is_lost(self, trial: PlannedTrial) -> bool:
-        workload = workload_name(self.session.study, trial.cell.conditions)
-        return trial.cell.system in self.lost.get(workload, NO_SYSTEMS)
-
-    def _still(self, block: int) -> Measured:
-        """What is measured in a block, known when it begins (``judge/stopping/elimination.py``).
-
-        As in the last block before it of which this was asked.
-        """
-        block = max(1, last_asked(block))
-        if block not in self._measured:
-            session = self.session
-            records = self.progress.records
-            with session.interrupt.waiting():
-                still = still_measured(
-                    session.study,
-                    session.plan,
-                    records,
-                    block,
-                    self.given_up,
-                    lost=self.lost,
-                    effort=self.looks.effort,
-                )
-            self._record_eliminations(block, still)
-            self._measured[block] = still
-        return self._measured[block]
-
-    def _record_eliminations(self, block: int, still: Measured) -> None:
-        before = self._measured.get(last_asked(block - 1))
-        if len(still) == 1:
-            if before is not None and still != before:
-                (systems,) = still.values()
-                remaining = tuple(sorted(systems))
-                self.session.ledger.append(SystemsEliminated(block=block, remaining=remaining))
-            return
-        everyone = dict.fromkeys(still, frozenset(self.session.plan.systems) - self.given_up)
-        if still != (before or everyone):
-            measured = {name: tuple(sorted(systems)) for name, systems in still.items()}
-            self.session.ledger.append(WorkloadsEliminated(block=block, remaining=measured))
 
     def _visit(self, visit: PlannedVisit) -> SessionEnd | None:
         """Those not tried again, because all failed alike, are tried again once one works."""
@@ -311,53 +228,11 @@ class Session:
             session.reach_host_machines(again=True)  # no retry is of use while it is away
 
     def _reason_to_stop(self) -> SessionEnd | None:
-        self._give_up()
-        self._give_up_workloads()
-        if all_futile(self.session.study, self.session.plan, self.given_up, self.lost):
+        if self.remaining.give_up():
             return "failures"
         if self._decided():
             return "decided"
         return "budget_time" if self._time_is_up else None
-
-    def _give_up(self) -> None:
-        """Drops systems that produce no valid trial, with a ledger entry, once a session."""
-        session = self.session
-        failed = futility_of(self.progress, session.plan, lambda r: _primary(session.study, r))
-        failed |= damage_of_kept(session.damaged)
-        for system in [
-            name for name in session.plan.systems if name in failed.keys() - self.given_up
-        ]:
-            session.ledger.append(SystemStopped(system=system, reason=failed[system]))
-            self.watcher.gives_up(SystemFutility(system=system, reason=failed[system]))
-        self.given_up |= failed.keys()
-
-    def _give_up_workloads(self) -> None:
-        """Drops workloads that produce no valid trial, by the rules of systems."""
-        session = self.session
-        runs = workload_runs(session.study, session.plan, self.progress.records)
-        if len(runs) == 1 or all_futile(session.study, session.plan, self.given_up):
-            return
-        for one in runs:
-            self._give_up_workload(one)
-
-    def _give_up_workload(self, one: WorkloadRun) -> None:
-        session, name = self.session, one.name
-        before = self.lost.get(name, NO_SYSTEMS)
-        progress = Progress(session.study.trials.retry, one.records, self.progress.forgiven)
-        failed = futility_of(progress, with_trials(one.plan), lambda _: one.study.primary)
-        new = {s: why for s, why in failed.items() if s not in before | self.given_up}
-        if not new:
-            return
-        gone = before | new.keys()
-        if is_futile(one, self.given_up | gone):
-            gone = frozenset(session.plan.systems)
-        done = max(visit.visit for visit in self.progress.visits_done(session.plan))
-        stopped = WorkloadStopped(
-            workload=name, reasons=new, stopped_on=tuple(sorted(gone)), visit=done
-        )
-        session.ledger.append(stopped)
-        self.watcher.gives_up(workload_futility(stopped))
-        self.lost[name] = gone
 
     def _decided(self) -> bool:
         session, records = self.session, self.progress.records
@@ -368,19 +243,15 @@ class Session:
                 session.plan,
                 records,
                 done,
-                given_up=self.given_up,
-                lost=self.lost,
+                given_up=self.remaining.given_up,
+                lost=self.remaining.lost,
             )
         session.ledger.append(interim_event(seen, done))
         self.watcher.looked(seen, done)
         if self.needed:
             return False
-        self.settled, self.answered = seen.settled, seen.answered
+        self.remaining.settled, self.remaining.answered = seen.settled, seen.answered
         return seen.decided or self.enough
-
-
-def _primary(study: Study, record: TrialRecord) -> ResponseSpec:
-    return study_of(study, record.cell.conditions).primary
 
 
 def _deadline_ns(session: SessionContext, before: list[Event]) -> int | None:
