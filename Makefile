@@ -5,7 +5,7 @@ PYTHON  ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN     := .venv/bin
 RUST    := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 # Tests wait longer than they compute: twice as many at a time as there are processors.
-JOBS    ?= $(shell n=$$(nproc); echo $$((n < 4 ? 2 * n : 8)))
+JOBS    ?= $(shell n=$$(nproc); echo $$((n < 4 ? 5 * n / 2 : 8)))
 FUZZ_S  ?= 30
 EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.html,$(shell find docs/examples -name findings.json))
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal

@@ -124,13 +124,17 @@ def test_a_namespace_of_the_same_name_is_refused_and_left_alone(
         told(host_machine, "ip", "netns", "delete", name)
 
 
+VXLAN = ("type", "vxlan", "id", "5", "dstport", "0")
+"""A kind of device that no lab makes."""
+
+
 def test_a_namespace_that_holds_a_strange_device_is_not_removed(
     host_machine: Host, name: str
 ) -> None:
     need("ip", root=True)
     told(host_machine, "ip", "netns", "add", name)
     try:
-        told(host_machine, "ip", "-n", name, "link", "add", "mine", "type", "ifb")
+        told(host_machine, "ip", "-n", name, "link", "add", "mine", *VXLAN)
         told(host_machine, "ip", "-n", name, "link", "set", "mine", "up")
         with pytest.raises(AgentRefusal, match="mine"):
             RemoveNamespace(name).apply(host_machine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -106,9 +107,16 @@ def has_begun(run: Run) -> bool:
 def session_of(tool: Submitting, run: Run) -> int:
     """The process of the session that a job runs."""
     wanted = f"resume\0{run.path}\0--queued".encode()
-    found = [pid for pid in tool.processes() if wanted in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    found = [pid for pid in tool.processes() if wanted in _command_line(pid)]
     assert len(found) == 1
     return found[0]
+
+
+def _command_line(pid: int) -> bytes:
+    """Empty of a process that has ended meanwhile."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
 
 
 def test_a_run_is_queued_once_and_measured_once_whatever_is_started_again(
@@ -171,10 +179,12 @@ def test_daemons_that_crash_neither_lose_a_run_nor_start_it_twice(tool: Submitti
     tool.wait(lambda: has_begun(run))
     for daemon in ("slurmctld", "n1"):
         tool.lab.kill(daemon)
-    time.sleep(1)
-    assert session_of(tool, run)
-    for daemon in ("n1", "slurmctld"):
-        tool.lab.start(daemon)
+    try:
+        time.sleep(1)
+        assert session_of(tool, run)
+    finally:
+        for daemon in ("n1", "slurmctld"):
+            tool.lab.start(daemon)
     row = tool.ended(run)
     tool.lab.put_back()
     tool.wait(tool.lab.is_whole)
