@@ -85,7 +85,7 @@ test-under-load: setup ## make test-all TIMES=3 times beside stress-ng --cpu LOA
 	@tests/under_load $(or $(LOAD),4) $(or $(TIMES),3) $(MAKE) test-all
 
 test-system: setup ## As root: a hundred kills that restore must take back, and what else needs the whole machine. PASSED=FILE goes on where a run broke off
-	$(if $(PASSED),PASSED=$(PASSED)) $(BIN)/pytest -m system tests/system
+	$(if $(PASSED),PASSED=$(PASSED)) $(BIN)/pytest -m system tests/system tests/platforms
 
 validate: setup ## What the judge promises, simulated: writes docs/methods/validation.md. BUDGET=30 (minutes) STUDIES=20000 ONLY='G1 G2' CLUSTER=local:8
 	$(BIN)/python -m tests.calibration.validate $(if $(BUDGET),--minutes $(BUDGET)) $(if $(STUDIES),--studies $(STUDIES)) $(if $(ONLY),--only $(ONLY)) $(if $(CLUSTER),--cluster $(CLUSTER))

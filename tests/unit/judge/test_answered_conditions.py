@@ -15,8 +15,9 @@ from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import BudgetSpec, ClaimSpec, Study
-from steelyard.trial.session import Session
+from steelyard.trial.session_state.interim_looks import InterimLooks
 from steelyard.trial.session_state.progress import Progress
+from steelyard.trial.session_state.remaining import Remaining
 
 ONE, FOUR = {"load.users": 1}, {"load.users": 4}
 VISITS = 24
@@ -96,16 +97,17 @@ def test_a_session_leaves_answered_conditions_out_of_a_visit() -> None:
     study, plan = studied()
     everything = {"smtp": frozenset(plan.systems)}
     progress = Progress(study.trials.retry, [])
-    session = Session(
+    remaining = Remaining(
         cast(Any, SimpleNamespace(study=study, plan=plan)),
+        progress,
+        InterimLooks(),
         cast(Any, None),
-        _measured={visit.block: everything for visit in plan.visits},
         answered=(ONE,),
+        _measured={visit.block: everything for visit in plan.visits},
     )
-    session.progress = progress
     visit = plan.visits[0]
-    assert not session._needless(visit)
+    assert not remaining.is_needless(visit)
     left = [trial.cell.conditions for trial in visit.trials if progress.finished(trial)]
     assert left == [ONE]
-    session.answered = (ONE, FOUR)
-    assert session._needless(visit)
+    remaining.answered = (ONE, FOUR)
+    assert remaining.is_needless(visit)
