@@ -88,7 +88,7 @@ def test_a_chart_begins_on_the_first_screen_whatever_the_caveats(
     page = opened(report_of(example), viewport=DESKTOP)
     box = page.locator(".figures figure").first.bounding_box()
     assert box is not None
-    assert box["y"] < DESKTOP["height"] - 50
+    assert box["y"] < DESKTOP["height"] - 40
 
 
 def test_every_link_of_a_report_leads_somewhere(report: Path, opened: Open) -> None:

@@ -56,6 +56,7 @@ _THEME: dict[str, Any] = {
         "tickColor": MUTED,
         "labelFontSize": 11,
         "titleFontSize": 11,
+        "titlePadding": 12,  # beside labels of a wider font
         "titleFontWeight": "normal",
     },
 }
