@@ -149,6 +149,10 @@ class Laboratory:
             self.ask("scontrol", "update", f"nodename={name}", "state=resume")
         return len(drained)
 
+    def is_mended(self) -> bool:
+        """Of one that was killed: it forgets what it had not saved, such as a node put back."""
+        return self.put_back() == 0 and self.is_whole()
+
     def wait_for(self, is_so: Callable[[], bool], within_s: float = _READY_S) -> None:
         """Looks again and again."""
         until_s = time.monotonic() + within_s

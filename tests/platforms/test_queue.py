@@ -186,8 +186,7 @@ def test_daemons_that_crash_neither_lose_a_run_nor_start_it_twice(tool: Submitti
         for daemon in ("n1", "slurmctld"):
             tool.lab.start(daemon)
     row = tool.ended(run)
-    tool.lab.put_back()
-    tool.wait(tool.lab.is_whole)
+    tool.wait(tool.lab.is_mended)
     assert sessions(run) == 1
     if row["status"] != "budget_visits":  # Slurm had not saved that it runs, and killed it
         assert tool.run("submit", "--resume", str(run.path)).returncode == 0
@@ -226,19 +225,26 @@ def test_what_the_queue_cannot_do_is_refused_before_a_run_is_made(
 
 
 @pytest.mark.extended
-def test_a_drained_node_is_refused_with_its_reason_and_a_queue_that_is_away_with_what_to_do(
-    tool: Submitting,
-) -> None:
+def test_a_drained_node_is_refused_with_its_reason(tool: Submitting) -> None:
     assert tool.lab is not None
     tool.lab.ask("scontrol", "update", "nodename=n4", "state=drain", "reason=fan | broken")
-    refused = tool.run("submit", "study.yaml", "--nodelist", "n4")
-    tool.lab.ask("scontrol", "update", "nodename=n4", "state=resume")
+    try:
+        refused = tool.run("submit", "study.yaml", "--nodelist", "n4")
+    finally:
+        tool.lab.put_back()
     assert "#node-cannot-take-run" in refused.stderr
     assert "fan | broken" in refused.stderr
+
+
+@pytest.mark.extended
+def test_a_queue_that_is_away_is_refused_with_what_to_do(tool: Submitting) -> None:
+    assert tool.lab is not None
     tool.lab.kill("slurmctld")
-    away = tool.run("submit", "study.yaml")
-    tool.lab.start("slurmctld")
-    tool.wait(tool.lab.is_whole)
+    try:
+        away = tool.run("submit", "study.yaml")
+    finally:
+        tool.lab.start("slurmctld")
+        tool.wait(tool.lab.is_mended)
     assert (away.returncode, "#queue-is-away" in away.stderr) == (3, True), away.stderr
     assert not (tool.folder / "results").exists()
 
