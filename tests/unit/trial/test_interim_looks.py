@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from tests.golden.judged import CASES, record_of, study_of_case
 
 from steelyard.judge.stopping.elimination import NO_SYSTEMS, NOTHING
@@ -32,20 +33,26 @@ def looked_through(name: str, visits: int) -> tuple[list[InterimLook], list[Tria
     return events, records
 
 
-def test_the_last_look_says_what_the_report_says() -> None:
-    events, records = looked_through("slower", 12)
-    study = study_of_case("slower")
+@pytest.mark.parametrize(
+    ("name", "word", "ends"),
+    [
+        ("slower", "slower", ("low_log", "high_log")),
+        ("equal", "equivalent", ("equivalence_low_log", "equivalence_high_log")),
+    ],
+)
+def test_the_last_look_says_what_the_report_says(
+    name: str, word: str, ends: tuple[str, str]
+) -> None:
+    events, records = looked_through(name, 40)
+    study = study_of_case(name)
     found = judge_study(study, make_plan(study, seed=7), records, run="r")
     (said,) = events[-1].comparisons
     (verdict,) = [v for v in found.workloads[0].verdicts if v.response == "throughput"]
     assert events[-1].decided
-    assert said.word == "slower"
+    assert said.word == verdict.word == word
     assert (said.n_baseline, said.n_other) == (verdict.n_baseline, verdict.n_other)
-    assert (said.estimate_log, said.low_log, said.high_log) == (
-        verdict.estimate_log,
-        verdict.low_log,
-        verdict.high_log,
-    )
+    assert said.estimate_log == verdict.estimate_log
+    assert (said.low_log, said.high_log) == tuple(getattr(verdict, end) for end in ends)
 
 
 def test_sizes_are_given_as_often_as_the_visits_grow() -> None:

@@ -30,7 +30,9 @@ from steelyard.judge.visits.series import Visits
 
 
 class SizeSoFar(NamedTuple):
-    """Estimate and interval of all visits so far, in the raw response."""
+    """Estimate and interval of all visits so far, in the raw response; that of *equivalent* where
+    it is the word.
+    """
 
     estimate_log: float
     low_log: float | None
@@ -148,7 +150,8 @@ def size_so_far(judged: Judged, margin_log: float) -> SizeSoFar | None:
     if found is None or judged.tests is None:
         return None
     sign = _sign(judged)
-    low, high = _sizes(judged.tests, judged, margin_log, found).two_sided.present.signed(sign)
+    sizes = _sizes(judged.tests, judged, margin_log, found)
+    low, high = _size_of_the_word(judged, sizes).present.signed(sign)
     return SizeSoFar(sign * found.ratio_log, low, high)
 
 
@@ -298,10 +301,15 @@ def _denies(judged: Judged, now: _Sizes, margin_log: float) -> bool:
     return high is None or high > 0
 
 
+def _size_of_the_word(judged: Judged, sizes: _Sizes) -> Size:
+    if judged.words[:1] == (VerdictWord.EQUIVALENT,) and sizes.equivalence is not None:
+        return sizes.equivalence
+    return sizes.two_sided
+
+
 def _of_the_word(judged: Judged, sizes: _Sizes, estimate_log: float) -> Interval:
     """By the ratios that were rejected at any look, as the decision is."""
-    inner = judged.words[0] is VerdictWord.EQUIVALENT and sizes.equivalence is not None
-    size = sizes.equivalence if inner and sizes.equivalence else sizes.two_sided
+    size = _size_of_the_word(judged, sizes)
     if size.constant.empty:
         return size.present
     return with_estimate([size.constant], estimate_log)
