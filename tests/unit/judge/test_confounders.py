@@ -142,6 +142,7 @@ def test_facts_that_identify_a_machine_are_not_counted() -> None:
         ("disks.data.mkfs.version", {"disks.data.filesystem": {"a": "ext4", "b": "xfs"}}, True),
         ("disks.data.mkfs", {"disks.data.size": {"a": "1", "b": "2"}}, False),
         ("sysctl.vm.swappiness", {"settings.tuned": {"a": "off", "b": "balanced"}}, True),
+        ("setting.tuned.changed", {"settings.tuned": {"a": "off", "b": "balanced"}}, True),
         ("setting.tuned.errors", {"settings.tuned": {"a": "off", "b": "balanced"}}, False),
         ("platform.confined.by", {"system.confine": {"a": None, "b": "{'cpus': 2}"}}, True),
         ("sysctl.net.core.busy_poll", {"system.network": {"a": "host", "b": "lab"}}, False),

@@ -42,7 +42,7 @@ _FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"^(virtualization|platform)\.(?!.*accelerator)", ("system.platform",)),
     (r"^platform\..*image", ("system.image",)),
     (
-        r"^(setting\.tuned\.sha256|sysctl\..+|disk\..+\.(read_ahead_kib|scheduler)|cpu\.governor|thp)$",
+        r"^(setting\.tuned\.(sha256|changed)|sysctl\..+|disk\..+\.(read_ahead_kib|scheduler)|cpu\.governor|thp)$",
         ("settings.tuned",),
     ),
     (r"^service\.sha256$", ("service.",)),
