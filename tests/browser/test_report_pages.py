@@ -91,6 +91,15 @@ def test_a_chart_begins_on_the_first_screen_whatever_the_caveats(
     assert box["y"] < DESKTOP["height"] - 40
 
 
+@pytest.mark.parametrize("example", ["home-server", "server-threads", DECIDED])
+def test_the_chart_of_effects_is_not_cut(report_of: Report, opened: Open, example: str) -> None:
+    page = opened(report_of(example))
+    tables = page.locator(".effects .scroll")
+    cut = tables.evaluate_all("all => all.map(one => one.scrollWidth - one.clientWidth)")
+    assert cut
+    assert max(cut) <= 0
+
+
 def test_every_link_of_a_report_leads_somewhere(report: Path, opened: Open) -> None:
     page = opened(report)
     assert links_to_nowhere(page) == []
