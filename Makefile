@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine wheel quickstart test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-faults bench-engine bench-kernels bench-generators bench-judge bench-overhead bench-queue bench-growth bench-serve bench-check bench-time bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine wheel quickstart studies-full test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-faults bench-engine bench-kernels bench-generators bench-judge bench-overhead bench-queue bench-growth bench-serve bench-check bench-time bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -20,6 +20,9 @@ setup: .venv/engine-built .venv/installed ## Virtual environment, package and en
 
 quickstart: setup ## Run the first study: what does HTTPS cost a web server on this machine?
 	@$(BIN)/steelyard run studies/quickstart
+
+studies-full: setup ## The studies of five published comparisons, days of them; again: it goes on. DRY=1 the plan, REDUCED=1 the small variants, ALSO=tuned-power
+	@$(BIN)/python -m bench.published $(if $(DRY),--dry) $(if $(REDUCED),--reduced) $(if $(ALSO),--also $(ALSO)) $(if $(RESULTS),--results $(RESULTS))
 
 test: setup test-rust test-python ## What every change needs: all kinds of tests, one of each that takes long
 

@@ -27,8 +27,10 @@ from steelyard.report.view import views
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs" / "examples"
 ACCEPT = os.environ.get("STEELYARD_ACCEPT") == "1"
+NO_STUDY = {"README", "published-conclusions"}
+"""Pages over all examples; the second is held by ``test_published_conclusions.py``."""
 STUDIES = sorted(path.parent.name for path in (ROOT / "studies").glob("*/study.yaml"))
-PAGES = sorted(path.stem for path in EXAMPLES.glob("*.md") if path.stem != "README")
+PAGES = sorted(path.stem for path in EXAMPLES.glob("*.md") if path.stem not in NO_STUDY)
 KEPT = sorted(str(path.parent.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("findings.json"))
 FOUND = "What Steelyard finds here"
 HEADINGS = [
