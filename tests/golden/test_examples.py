@@ -40,7 +40,6 @@ HEADINGS = [
     "What it would have caught",
     "Run it",
 ]
-WITHDRAWN = "Withdrawn: the findings of the run that stood here were not kept"
 OPEN = (VerdictWord.UNDECIDED, VerdictWord.NOT_JUDGED)
 MOST_BYTES = 6_000_000
 HEADER = "| study | verdict | answer | |\n|---|---|---|---|\n"
@@ -118,8 +117,6 @@ def test_every_study_is_in_the_list_or_said_to_have_no_report(study: str) -> Non
     text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     if study in KEPT:
         assert f"| [{study}]({study}.md) |" in text
-    elif study in PAGES:
-        assert f"| [{study}]({study}.md) | withdrawn |" in text
     else:
         assert f"| {study} | not run |" in text
 
@@ -134,15 +131,11 @@ def test_a_report_says_what_its_findings_say_today(example: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_quotes_the_answer_of_its_findings_or_says_that_they_are_gone(page: str) -> None:
+def test_a_page_quotes_the_answer_of_its_findings(page: str) -> None:
     text = (EXAMPLES / f"{page}.md").read_text(encoding="utf-8")
-    if page in KEPT:
-        said = answer_of(markdown_text(findings(page)))
-        assert said
-        held(EXAMPLES / f"{page}.md", f"## {FOUND}\n", quoted(text), said)
-    else:
-        assert f"## {FOUND}\n{WITHDRAWN}" in text
-        assert "> " not in text
+    said = answer_of(markdown_text(findings(page)))
+    assert said
+    held(EXAMPLES / f"{page}.md", f"## {FOUND}\n", quoted(text), said)
 
 
 @pytest.mark.parametrize("page", PAGES)

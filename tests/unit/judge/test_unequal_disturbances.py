@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.unit.judge.quick import judge_study
+from tests.unit.judge.quick import judge_study, look
 from tests.unit.judge.studies import Value, a_record, a_study, noisy
 
 from steelyard.inference.sequential import VerdictWord
@@ -62,6 +62,15 @@ def test_disturbances_of_one_arm_only_withhold_the_verdict(kind: WarningKind) ->
     assert verdict.word is VerdictWord.UNDECIDED
     assert isinstance(verdict.withheld, InterferenceUnequal)
     assert verdict.withheld.cause == kind
+
+
+def test_a_look_says_that_what_the_tests_decide_is_withheld() -> None:
+    study, plan = a_study(), make_plan(a_study(), 3)
+    records = with_warnings(plan, noisy(0.8), WarningKind.STEAL, of_durable)
+    overall_word = next(w for w in look(study, plan, records).words if w.conditions is None)
+    assert (overall_word.word, overall_word.withheld) == (VerdictWord.UNDECIDED, True)
+    quiet = with_warnings(plan, noisy(0.8), WarningKind.STEAL, lambda _: False)
+    assert not any(word.withheld for word in look(study, plan, quiet).words)
 
 
 def test_disturbances_of_both_arms_alike_withhold_nothing() -> None:

@@ -83,6 +83,22 @@ def test_an_inconclusive_headline_says_what_can_be_said() -> None:
     assert "about 9 to 31 more visits would decide" in evidence(golden("mixed")).rest
 
 
+def test_visits_that_were_left_out_are_not_called_a_budget_that_was_spent() -> None:
+    run = golden("plain")
+    whole, part = (
+        run.model_copy(
+            update={
+                "stop": run.stop.model_copy(
+                    update={"reason": "budget_visits", "visits_done": done, "visits_planned": 30}
+                )
+            }
+        )
+        for done in (30, 28)
+    )
+    assert "the budget of visits ended after 30 of 30 visits" in evidence(whole).rest
+    assert "the budget of 30 visits ended, 2 of them left out" in evidence(part).rest
+
+
 def test_no_forecast_stands_beside_a_withheld_verdict() -> None:
     withheld = verdict(
         "undecided",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 from tests.golden.report_findings import changed
@@ -201,7 +203,7 @@ def so_far(*words: InterimWord, visits_to_decide: VisitsForecast | None = None) 
 
 
 def interim(
-    conditions: dict[str, Level] | None, word: VerdictWord, other: str = "b", **rest: str
+    conditions: dict[str, Level] | None, word: VerdictWord, other: str = "b", **rest: Any
 ) -> InterimWord:
     return InterimWord("a", other, conditions, word, **rest)
 
@@ -216,6 +218,11 @@ def test_the_live_line_is_short_and_holds_the_forecast() -> None:
         "overall slower; 16 users slower; 1 user undecided, about 6 to 14 more visits"
     )
     assert progress_words(so_far(), Labels()) == "nothing judged yet"
+
+
+def test_the_live_line_says_what_is_withheld() -> None:
+    words = interim(None, VerdictWord.UNDECIDED, withheld=True)
+    assert progress_words(so_far(words), Labels()) == "overall withheld"
 
 
 def test_the_live_line_names_systems_and_workloads_where_there_are_several() -> None:

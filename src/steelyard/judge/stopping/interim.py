@@ -20,6 +20,7 @@ class InterimWord:
 
     ``conditions`` is ``None`` for all conditions together, ``workload`` for the only one. The
     counts are of visits; ``size`` is ``None`` where it was not asked for, or there is none yet.
+    ``withheld``: the tests decide, and something forbids the verdict.
     """
 
     baseline: str
@@ -31,6 +32,7 @@ class InterimWord:
     n_baseline: int = 0
     n_other: int = 0
     size: SizeSoFar | None = None
+    withheld: bool = False
 
     @classmethod
     def of(cls, judged: Judged, margin_log: float, *, sized: bool) -> InterimWord:
@@ -45,6 +47,7 @@ class InterimWord:
             n_baseline=series.n_baseline,
             n_other=series.n_other,
             size=size_so_far(judged, margin_log) if sized else None,
+            withheld=judged.withheld is not None,
         )
 
 

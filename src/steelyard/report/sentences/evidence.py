@@ -129,7 +129,11 @@ def _stopped(run: RunFindings) -> str:
     stop = run.stop
     if run.design == "none":
         return "judged once, after the last trial"
-    early = stop.reason == "decided" and stop.visits_done < stop.visits_planned
+    left_out = stop.visits_planned - stop.visits_done
+    if stop.reason == "budget_visits" and left_out:  # of systems that were decided, or had failed
+        planned = counted(stop.visits_planned, "visit")
+        return f"the budget of {planned} ended, {left_out} of them left out"
+    early = stop.reason == "decided" and left_out
     told = "stopped early because decided" if early else _STOPPED[stop.reason]
     return f"{told} after {stop.visits_done} of {counted(stop.visits_planned, 'visit')}"
 

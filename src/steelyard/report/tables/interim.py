@@ -27,7 +27,7 @@ def _row(
     log = None if each.size is None else each.size.estimate_log
     return (
         place_of(each, words, labels),
-        said_word(each.word, log, response),
+        "withheld" if each.withheld else said_word(each.word, log, response),
         *(size_texts(each) or (NONE, NONE)),
         str(each.n_baseline + each.n_other),
     )

@@ -16,8 +16,7 @@ from steelyard.units import format_duration
 def progress_words(look: Look, labels: Labels) -> str:
     """The line after a visit: ``overall slower; 1 user undecided, about 6 more visits``."""
     said = [
-        f"{place_of(each, look.words, labels)} {each.word.value.replace('_', ' ')}{_size(each)}"
-        for each in look.words
+        f"{place_of(each, look.words, labels)} {_word(each)}{_size(each)}" for each in look.words
     ]
     said += further_words(look)
     return ", ".join(["; ".join(said) or "nothing judged yet", *forecast_words(look)])
@@ -66,6 +65,10 @@ def size_texts(each: InterimWord) -> tuple[str, str] | None:
             *ends, estimate_log=each.size.estimate_log, direction=None, exact_to=(margin, -margin)
         ),
     )
+
+
+def _word(each: InterimWord) -> str:
+    return "withheld" if each.withheld else each.word.value.replace("_", " ")
 
 
 def _size(each: InterimWord) -> str:
