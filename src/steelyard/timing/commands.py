@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from steelyard.records.results.timing import Execution, Quantity, TimedVisit
-from steelyard.timing.execution import CommandFailedError, Shell, Streams, execute
+from steelyard.timing.execution import (
+    CleanupFailedError,
+    CommandFailedError,
+    Shell,
+    Streams,
+    execute,
+)
 
 WALL = Quantity("wall", "wall time", "s", "lower")
 USER = Quantity("user", "user time", "s", "lower")
@@ -70,11 +76,28 @@ class Command:
         return done
 
 
+def clean_up(commands: Iterable[Command]) -> None:
+    """The cleanup of each, whatever it did, and whatever became of the one before.
+
+    Raises:
+        CleanupFailedError: some failed, each of which is named; all others were run.
+    """
+    failed = []
+    for command in commands:
+        try:
+            command.run(command.beside.cleanup, "cleanup")
+        except CommandFailedError as error:
+            failed.append(error.message)
+    if failed:
+        raise CleanupFailedError(failed)
+
+
 class Commands:
     """Several commands, measured by their executions."""
 
     def __init__(self, commands: Sequence[Command], printed: Quantity | None) -> None:
         self._commands = {command.name: command for command in commands}
+        self._begun = list[Command]()
         self.subjects = {command.name: command.line for command in commands}
         self.responses = (WALL, USER, SYSTEM, MEMORY, *([printed] if printed else ()))
         self._printed = printed
@@ -87,6 +110,7 @@ class Commands:
         ``visit_s``, the same number for all.
         """
         for command in self._commands.values():
+            self._begun.append(command)
             command.run(command.beside.setup, "setup")
         slowest_s = 0.0
         for command in self._commands.values():
@@ -110,5 +134,5 @@ class Commands:
         return TimedVisit(name, values, done)
 
     def end(self) -> None:
-        for command in self._commands.values():
-            command.run(command.beside.cleanup, "cleanup")
+        """The cleanup of all whose setup was begun; raises as :func:`clean_up`."""
+        clean_up(self._begun)

@@ -38,6 +38,16 @@ class CommandFailedError(HostError):
         super().__init__(message, hint=hint, slug="command-failed")
 
 
+class CleanupFailedError(CommandFailedError):
+    """Cleanups failed; ``before`` is the failure that ended the measurement, if one did."""
+
+    def __init__(self, failed: Sequence[str], before: HostError | None = None) -> None:
+        self.failed, self.before = tuple(failed), before
+        told = [] if before is None else [before.message]
+        hint = f"run {'it' if len(failed) == 1 else 'them'} by hand: what was set is still set"
+        super().__init__("\n".join([*told, *failed]), hint)
+
+
 @dataclass(frozen=True)
 class Shell:
     """How a command line becomes a process: ``words`` before it, or none for no shell."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,6 +15,7 @@ from steelyard.judge.own_trials.rows import LEAST_VISITS, TrialRows, TrialsError
 from steelyard.judge.own_trials.verdicts import TrialsVerdict, judge_rows
 from steelyard.plan.order import big_stick, blocks, generator
 from steelyard.records.results.timing import Quantity, TimedVisit, Timing
+from steelyard.timing.execution import CleanupFailedError
 
 VISIT_S = 0.1
 """The least length of a visit: shorter executions are repeated within it."""
@@ -43,7 +45,11 @@ class Subjects(Protocol):
         """One visit of one subject."""
 
     def end(self) -> None:
-        """Everything after the last visit."""
+        """Everything after the last visit.
+
+        Raises:
+            CleanupFailedError: some of it failed, and all else was done.
+        """
 
 
 @dataclass(frozen=True)
@@ -84,20 +90,40 @@ def timed(
 
     Raises:
         HostError: a subject cannot be measured, or the budget holds too few visits.
+        CleanupFailedError: what was to be done at the end failed.
     """
-    visit_s = subjects.prepare(declared.warmups, VISIT_S)
-    timing = _begun(subjects, declared, visit_s, shell_s)
-    session = _Session(timing, declared.budget_s, is_over or is_decided)
-    try:
+    with ending(subjects.end):
+        visit_s = subjects.prepare(declared.warmups, VISIT_S)
+        timing = _begun(subjects, declared, visit_s, shell_s)
+        session = _Session(timing, declared.budget_s, is_over or is_decided)
         for name in _order(timing):
             timing.visits.append(subjects.visit(name))
             found = session.look()
             watch(Progress(timing, found, session.spent_s))
             if session.is_over:
                 break
-    finally:
-        subjects.end()
     return timing, judged(timing)
+
+
+@contextmanager
+def ending(end: Callable[[], None]) -> Iterator[None]:
+    """Calls ``end`` whatever happens; where both fail, both are told.
+
+    Raises:
+        CleanupFailedError: ``end`` failed.
+    """
+    try:
+        yield
+    except HostError as error:
+        try:
+            end()
+        except CleanupFailedError as further:
+            raise CleanupFailedError(further.failed, error) from error
+        raise
+    except BaseException:
+        end()
+        raise
+    end()
 
 
 def _begun(

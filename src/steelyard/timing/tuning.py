@@ -16,12 +16,12 @@ from steelyard.inference.selection import FEWEST_BLOCKS
 from steelyard.records.results.bisection import Step
 from steelyard.records.results.timing import Quantity
 from steelyard.records.results.tuning import Candidate, Outcome, Standing, Tuning
-from steelyard.timing.commands import Command, Commands
+from steelyard.timing.commands import Command, Commands, clean_up
 from steelyard.timing.elimination import Block, CandidateFailed, Elimination, Rules
 from steelyard.timing.execution import CommandFailedError
 from steelyard.timing.kept_visits import KeptVisits
 from steelyard.timing.levels import Levels, each_time
-from steelyard.timing.session import VISIT_S, Declaration
+from steelyard.timing.session import VISIT_S, Declaration, ending
 
 _FIRST_SHARE = 0.75
 """What of the budget the elimination may take; the rest is for the gain."""
@@ -74,19 +74,8 @@ class Prepared:
         return _sign(quantity) * math.log(value)
 
     def end(self) -> None:
-        """The cleanup of each, whatever it did.
-
-        Raises:
-            CommandFailedError: one failed; all others were run.
-        """
-        failed: list[CommandFailedError] = []
-        for command in self._begun:
-            try:
-                command.run(command.beside.cleanup, "cleanup")
-            except CommandFailedError as error:
-                failed.append(error)
-        if failed:
-            raise failed[0]
+        """The cleanup of each; raises as :func:`clean_up`."""
+        clean_up(self._begun)
 
 
 @dataclass(frozen=True)
@@ -109,10 +98,11 @@ def tuned(asked: Asked, kept: KeptVisits, watches: Watches) -> tuple[Tuning, boo
 
     Raises:
         HostError: the baseline cannot be measured, or the budget holds too few visits.
+        CleanupFailedError: a cleanup failed; all others were run.
     """
     began = time.monotonic()
     prepared = Prepared(asked.commands, asked.printed, asked.declared.warmups)
-    try:
+    with ending(prepared.end):
         for name, why in prepared.failed.items():
             watches.failed(name, why)
         _check(prepared, asked)
@@ -123,8 +113,6 @@ def tuned(asked: Asked, kept: KeptVisits, watches: Watches) -> tuple[Tuning, boo
         except KeyboardInterrupt:
             return _result(elimination, prepared, asked, None), True
         return _result(elimination, prepared, asked, step), False
-    finally:
-        prepared.end()
 
 
 def _check(prepared: Prepared, asked: Asked) -> None:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from steelyard.cli.main import app
 from steelyard.timing.commands import MEMORY, WALL, Beside, Command, Commands
-from steelyard.timing.execution import CommandFailedError, Shell, Streams, execute
+from steelyard.timing.execution import (
+    CleanupFailedError,
+    CommandFailedError,
+    Shell,
+    Streams,
+    execute,
+)
+from steelyard.timing.session import Declaration, timed
+
+DECLARED = Declaration(primary="wall", margin_ratio=0.05, budget_s=1.0, seed=1)
 
 
 def command(line: str, **options: object) -> Command:
@@ -99,3 +111,44 @@ def test_a_command_that_fails_ends_the_timing_unless_that_is_ignored() -> None:
     ignoring = Commands([command("false", ignored=None)], None)
     ignoring.prepare(0, 0)
     assert ignoring.visit("false").executions[0].exit_code == 1
+
+
+def test_every_cleanup_is_run_though_some_fail_and_each_failure_is_named(tmp_path: Path) -> None:
+    subjects = [
+        command(f"true {name}", beside=Beside(cleanup=f"touch {tmp_path}/{name}; exit {code}"))
+        for name, code in (("a", 3), ("b", 0), ("c", 4))
+    ]
+    commands = Commands(subjects, None)
+    commands.prepare(0, 0.0)
+    with pytest.raises(CleanupFailedError) as failed:
+        commands.end()
+    assert len(failed.value.failed) == 2
+    assert all(f"exit code {code}" in failed.value.message for code in (3, 4))
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "b", "c"}
+
+
+def test_a_setup_that_fails_is_cleaned_up_and_one_that_was_not_begun_is_not(
+    tmp_path: Path,
+) -> None:
+    subjects = [
+        command(f"true {name}", beside=Beside(setup=setup, cleanup=f"touch {tmp_path}/{name}"))
+        for name, setup in (("a", "true"), ("b", "exit 5"), ("c", "true"))
+    ]
+    with pytest.raises(CommandFailedError, match="exit code 5"):
+        timed(Commands(subjects, None), DECLARED, None, lambda _: None)
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "b"}
+
+
+def test_a_command_and_a_cleanup_that_both_fail_are_both_named() -> None:
+    subjects = [command("false", beside=Beside(cleanup="exit 6")), command("true")]
+    with pytest.raises(CleanupFailedError) as failed:
+        timed(Commands(subjects, None), DECLARED, None, lambda _: None)
+    assert "exit code 1" in failed.value.message
+    assert "exit code 6" in failed.value.message
+
+
+def test_what_was_measured_is_printed_though_a_cleanup_fails() -> None:
+    words = ("time", "--json", "--budget", "60s", "--cleanup", "exit 7", "true", "sleep 0.03")
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, "exit code 7" in done.stderr) == (3, True)
+    assert json.loads(done.stdout)["results"]

@@ -23,6 +23,7 @@ from steelyard.report.formats.timing import EXPORTS, json_export
 from steelyard.report.sentences.terminal.timing import timing_lines
 from steelyard.report.sentences.terminal.trials import trials_lines
 from steelyard.report.tables.timing import lines_of, timing_table
+from steelyard.timing.execution import CleanupFailedError
 from steelyard.timing.session import Declaration, Progress, Subjects, timed
 from steelyard.units import UnitError, parse
 
@@ -77,9 +78,14 @@ def declaration_of(
 def compare(
     subjects: Subjects, declaration: Declaration, shell_s: float | None, wanted: Wanted
 ) -> int:
-    """Measures, prints, writes; the exit code."""
+    """Measures, prints, writes; the exit code.
+
+    Raises:
+        HostError: a subject cannot be measured; or a cleanup failed, after all was printed.
+    """
     seen: list[Progress] = []
     code = ExitCode.DONE
+    failed: CleanupFailedError | None = None
     try:
         with _Watch(seen, shows=Telling.is_live() and not wanted.json) as watch:
             timing, found = timed(subjects, declaration, shell_s, watch)
@@ -87,8 +93,14 @@ def compare(
         if not seen:
             raise
         timing, found, code = seen[-1].timing, seen[-1].found, ExitCode.INTERRUPTED
+    except CleanupFailedError as error:
+        if error.before is not None or not seen:
+            raise
+        timing, found, failed = seen[-1].timing, seen[-1].found, error
     _print(timing, found, wanted)
     _export(timing, found, wanted)
+    if failed is not None:
+        raise failed
     words = {verdict.word for verdict in found.verdicts} if found else set()
     if code is ExitCode.DONE and words & set(wanted.fail_if):
         return ExitCode.VERDICT_NOT_MET
