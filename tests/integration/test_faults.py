@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.hosts.undo.log import pending_undos
 from steelyard.records.archive import open_run
+from steelyard.records.events import GeneratorCalibrated
 from steelyard.records.schema import Outcome
 from tests.integration.conftest import LONGEST_S, STUDY, Steelyard
 
@@ -91,6 +93,22 @@ def test_an_agent_that_dies_is_a_failed_attempt_and_the_next_opens_a_new_one(
     assert Outcome.AGENT_LOST in {record.outcome for record in records}
 
 
+def test_an_agent_that_dies_in_the_calibration_leaves_nothing_to_undo(
+    steelyard: Steelyard,
+) -> None:
+    write_study(steelyard, STUDY)
+    process = steelyard.start("run", ".")
+    wait_for(steelyard, b"sink", trials=0)
+    os.kill(wait_for(steelyard, b"agent", trials=0), 9)
+    _, stderr = process.communicate(timeout=LONGEST_S)
+    assert process.returncode == 0, stderr
+    events = open_run(steelyard.folder / "results" / "tiny").events()
+    calibrated = next(event for event in events if isinstance(event, GeneratorCalibrated))
+    missing = [each.not_calibrated for each in calibrated.cells]
+    assert "calibration_failed" in {each.kind for each in missing if each is not None}
+    assert pending_undos(events) == []
+
+
 def wait_for_sink(steelyard: Steelyard) -> int:
     return wait_for(steelyard, b"sink")
 
@@ -99,13 +117,13 @@ STARTS_WITHIN_S = 60
 """A process that was just started bears no mark of its own yet."""
 
 
-def wait_for(steelyard: Steelyard, mode: bytes) -> int:
-    """The engine process in this mode, after a first trial has been recorded."""
-    trials = steelyard.folder / "results" / "tiny"
+def wait_for(steelyard: Steelyard, mode: bytes, *, trials: int = 1) -> int:
+    """The engine process in this mode, after a first trial has been recorded, or none."""
+    runs = steelyard.folder / "results" / "tiny"
     begun, end = False, time.monotonic() + STARTS_WITHIN_S
     while (running := steelyard.processes()) or (not begun and time.monotonic() < end):
         begun = begun or bool(running)
-        if list(trials.glob("*/trials/0001-1")):
+        if len(list(runs.glob("*/trials/0001-1"))) == trials:
             for pid in running:
                 if mode in command_of(pid).split(b"\0")[:2]:
                     return pid

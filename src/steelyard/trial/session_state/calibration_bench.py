@@ -108,8 +108,8 @@ def _served(
     host = session.machines.generator(1, address, None, place)
     folder = session.folder_on(host, SINK if place == 1 else f"{SINK}-{place}")
     pending = session.undo.plan(address, RemoveTree(folder))
-    host.make_directory(folder)
     try:
+        host.make_directory(folder)
         running = services.start(host, sink, folder, SINK)
         try:
             yield host, Server(running.address, running.listeners, running.authority)
@@ -117,7 +117,9 @@ def _served(
             if not host.lost:
                 services.stop(running)
     finally:
-        if not host.lost:
+        if host.lost:
+            session.apply_by_a_new_agent(pending)
+        else:
             session.undo.apply(host, pending)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -207,6 +208,11 @@ class SessionContext:
         found = DisksChecked(system=system, disk_checks=tuple(checks))
         self.ledger.append(found)
         self.damaged |= damaged_while_up([found])
+
+    def apply_by_a_new_agent(self, undo: PendingUndo) -> None:
+        """Where the agent of its machine has ended; what cannot be applied stays pending."""
+        with suppress(AgentRefusal, EngineError, SystemFailure):
+            self.undo.apply(self.machines.at(undo.host), undo)
 
     def close(self) -> None:
         """Ends every agent."""
