@@ -18,11 +18,19 @@ from typing import IO, Any
 
 from pydantic import ValidationError
 
-from steelyard.engine.messages import PROTOCOL, AgentRefusal, Hello, Reply, as_answered
+import steelyard
+from steelyard.engine.messages import (
+    OTHER_VERSION,
+    PROTOCOL,
+    AgentRefusal,
+    Hello,
+    Reply,
+    as_answered,
+)
 from steelyard.engine.patience import Patience, PatienceLost
 from steelyard.errors import EngineError
 
-__all__ = ["ANSWER_TIMEOUT_S", "Agent", "AgentRefusal"]
+__all__ = ["ANSWER_TIMEOUT_S", "OTHER_VERSION", "Agent", "AgentRefusal"]
 
 ANSWER_TIMEOUT_S = 30.0
 GREETING_TIMEOUT_S = 60.0
@@ -159,7 +167,7 @@ class Agent:
     def _greet(self, timeout_s: float) -> Hello:
         try:
             answer = self.ask("hello", protocol=PROTOCOL, timeout_s=timeout_s, long=True)
-            return as_answered(Hello, answer)
+            return _of_this_version(as_answered(Hello, answer))
         except (EngineError, PatienceLost):
             self.close()
             raise
@@ -223,6 +231,16 @@ class Agent:
             hint="if it was killed, look for the reason in the kernel log (out of memory?)",
             slug="agent-is-lost",
         )
+
+
+def _of_this_version(hello: Hello) -> Hello:
+    if hello.version != steelyard.__version__:
+        raise EngineError(
+            f"the agent is of version {hello.version}, this package is {steelyard.__version__}",
+            hint="install package and engine together, on every machine",
+            slug=OTHER_VERSION,
+        )
+    return hello
 
 
 def _opened(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -17,6 +17,8 @@ from steelyard.errors import EngineError
 from steelyard.records.warnings import WarningKind
 
 PROTOCOL = 1
+OTHER_VERSION = "engine-of-another-version"
+"""The slug of an error that only another installation corrects."""
 
 
 class _Message(BaseModel):

@@ -15,7 +15,7 @@ import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from steelyard.engine.agent import Agent
+from steelyard.engine.agent import OTHER_VERSION, Agent
 from steelyard.engine.patience import Patience
 from steelyard.errors import EngineError
 from steelyard.hosts.engine_transfer import carry_engine
@@ -61,8 +61,8 @@ def open_ssh(address: str, patience: Patience | None = None) -> Host:
 
     Raises:
         SystemFailure: ``host_key``, ``no_rights``, ``unreachable``, ``engine_unfit`` ...: typed by
-            what ``ssh`` says.
-        EngineError: the engine here is missing or of another version.
+            what ``ssh`` says, and by what the agent does.
+        EngineError: the engine here is missing.
     """
     socket = _private_folder() / secrets.token_hex(8)
     return open_through(
@@ -91,6 +91,8 @@ def open_through(
     try:
         agent = Agent(master([engine, "agent"]), patience)
     except EngineError as error:
+        if error.slug == OTHER_VERSION:
+            raise SystemFailure("engine_unfit", f"{name}: {error.message}", error.hint) from error
         if error.slug != "agent-is-lost":
             raise
         raise failure(name, SSH_FAILED, error.message) from error

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import steelyard
 from steelyard.engine import agent as agent_module
 from steelyard.engine.agent import Agent, AgentRefusal
 from steelyard.engine.messages import Clock, as_answered
@@ -23,9 +24,9 @@ GREETING = """
             yield json.loads(line)
     talk = requests()
     hello = next(talk)
-    greeting = {"kind": "hello", "protocol": 1, "version": "0", "pid": 1, "boot_id": None}
+    greeting = {"kind": "hello", "protocol": 1, "version": "VERSION", "pid": 1, "boot_id": None}
     answer(hello, ok=greeting)
-"""
+""".replace("VERSION", steelyard.__version__)
 
 
 def script(rest: str, greeting: str = GREETING) -> list[str]:
@@ -106,6 +107,15 @@ def test_an_agent_of_another_version_is_refused_and_ended() -> None:
     """
     with pytest.raises(EngineError, match="I speak 7") as refused:
         Agent(script(refusal, greeting=""), Patience())
+    assert refused.value.slug == "engine-of-another-version"
+
+
+def test_an_agent_of_another_version_that_speaks_the_same_protocol_is_refused_all_the_same() -> (
+    None
+):
+    older = GREETING.replace(steelyard.__version__, "0.0.7")
+    with pytest.raises(EngineError, match=r"0\.0\.7") as refused:
+        Agent(script("for r in talk: pass", greeting=older), Patience())
     assert refused.value.slug == "engine-of-another-version"
 
 

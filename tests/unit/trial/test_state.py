@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from steelyard.engine.messages import OTHER_VERSION
+from steelyard.errors import EngineError
 from steelyard.plan.model import Cell, Forecast, Plan, PlannedTrial, PlannedVisit
 from steelyard.records.events import AttemptFinished, AttemptStarted, Event, SessionOpened
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.trial.attempt.outcomes import (
     RETRY_HELPS,
     TrialFailed,
+    as_failed,
     not_by_the_user,
     what_ends_the_session,
 )
@@ -103,6 +106,16 @@ def test_a_full_disk_ends_the_session_and_any_other_failure_of_a_trial_does_not(
     assert ends.exit_code == 3
     died = TrialFailed(Outcome.SERVICE_DIED, "it died")
     assert what_ends_the_session(died, died) is None
+
+
+def test_an_agent_of_another_version_ends_the_session_and_a_lost_one_is_tried_again() -> None:
+    other = EngineError("0.0.7", hint="install it", slug=OTHER_VERSION)
+    failed = as_failed(other)
+    ends = what_ends_the_session(other, failed)
+    assert (failed.outcome, ends and ends.slug) == (Outcome.NEEDS_OPERATOR, OTHER_VERSION)
+    lost = EngineError("gone", hint="look", slug="agent-is-lost")
+    assert as_failed(lost).outcome in RETRY_HELPS
+    assert what_ends_the_session(lost, as_failed(lost)) is None
 
 
 def test_what_was_cancelled_while_no_one_asked_uses_up_retries() -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from steelyard.engine.agent import GREETING_TIMEOUT_S
+from steelyard.engine.agent import GREETING_TIMEOUT_S, OTHER_VERSION
 from steelyard.errors import EngineError
 from steelyard.hosts.calls import Call, ask
 from steelyard.hosts.failures import FailureKind, SystemFailure
@@ -79,7 +79,7 @@ class GuestConsole:
             agent = self.host_machine().open_agent(argv, greeting_timeout_s=greeting_timeout_s)
             return Host(f"inside:{self.label}", agent, self.words, self._engine())
         except EngineError as error:
-            other = error.slug == "engine-of-another-version"
+            other = error.slug == OTHER_VERSION
             kind: FailureKind = "engine_unfit" if other else "unreachable"
             raise SystemFailure(
                 kind, f"no agent answers inside {self.label}: {error.message}", error.hint

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Iterator
 
-from steelyard.engine.agent import Agent, AgentRefusal
+from steelyard.engine.agent import OTHER_VERSION, Agent, AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
@@ -70,10 +70,13 @@ class RunningMachine:
 
         Raises:
             SystemFailure: ``not_ready`` when none answers in time, with the end of the console.
+            EngineError: it is of another version.
         """
         try:
             agent = self._greeted(time.monotonic() + timeout_s)
         except EngineError as error:
+            if error.slug == OTHER_VERSION:
+                raise
             message = f"no agent answers in the guest {self.machine.label}: {error.message}"
             hint = "the end of the guest's console says what it was doing"
             raise SystemFailure(
@@ -91,8 +94,9 @@ class RunningMachine:
                 greeting_timeout_s = max(0.1, min(patience_s, left_s))
                 way = self._way(AGENT_SOCKET)
                 return self.host_machine.open_agent(way, greeting_timeout_s=greeting_timeout_s)
-            except EngineError:
-                if left_s <= patience_s or not self.runs():
+            except EngineError as error:
+                waits = left_s > patience_s and error.slug != OTHER_VERSION
+                if not (waits and self.runs()):
                     raise
         raise AssertionError("patience has no end")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.engine.agent import AgentRefusal
+from steelyard.engine.agent import OTHER_VERSION, AgentRefusal
 from steelyard.errors import EngineError, HostError
 from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.records.message_text import visible
@@ -83,6 +83,8 @@ def what_ends_the_session(error: BaseException, failed: TrialFailed) -> HostErro
     """For an error that somebody has to act on before another try makes sense."""
     if isinstance(error, SystemFailure) and error.for_operator:
         return as_host_error(error)
+    if isinstance(error, EngineError) and failed.outcome is Outcome.NEEDS_OPERATOR:
+        return HostError(failed.message, hint=failed.hint, slug=OTHER_VERSION)
     if failed.outcome in FOR_THE_OPERATOR:
         return HostError(failed.message, hint=failed.hint, slug="disk-is-full")
     return None
@@ -115,7 +117,9 @@ def as_failed(error: BaseException) -> TrialFailed:
                 error.hint,
             )
         case EngineError():
-            return TrialFailed(Outcome.AGENT_LOST, error.message, error.hint)
+            other = error.slug == OTHER_VERSION
+            outcome = Outcome.NEEDS_OPERATOR if other else Outcome.AGENT_LOST
+            return TrialFailed(outcome, error.message, error.hint)
         case TimeoutError():
             return TrialFailed(
                 Outcome.TIMED_OUT,
