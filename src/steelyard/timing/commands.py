@@ -89,7 +89,7 @@ def clean_up(commands: Iterable[Command]) -> None:
         except CommandFailedError as error:
             failed.append(error.message)
     if failed:
-        raise CleanupFailedError(failed)
+        raise CleanupFailedError(failed, "run it by hand: what was set before is set still")
 
 
 class Commands:

@@ -41,11 +41,10 @@ class CommandFailedError(HostError):
 class CleanupFailedError(CommandFailedError):
     """Cleanups failed; ``before`` is the failure that ended the measurement, if one did."""
 
-    def __init__(self, failed: Sequence[str], before: HostError | None = None) -> None:
+    def __init__(self, failed: Sequence[str], hint: str, before: HostError | None = None) -> None:
         self.failed, self.before = tuple(failed), before
-        told = [] if before is None else [before.message]
-        hint = f"run {'it' if len(failed) == 1 else 'them'} by hand: what was set is still set"
-        super().__init__("\n".join([*told, *failed]), hint)
+        first = [] if before is None else [before.message]
+        super().__init__("\n".join([*first, *failed]), hint)
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def timed(
 
 @contextmanager
 def ending(end: Callable[[], None]) -> Iterator[None]:
-    """Calls ``end`` whatever happens; where both fail, both are told.
+    """Calls ``end`` whatever happens; where both fail, both are named.
 
     Raises:
         CleanupFailedError: ``end`` failed.
@@ -118,7 +118,8 @@ def ending(end: Callable[[], None]) -> Iterator[None]:
         try:
             end()
         except CleanupFailedError as further:
-            raise CleanupFailedError(further.failed, error) from error
+            hint = further.hint or ""
+            raise CleanupFailedError(further.failed, hint, error) from error
         raise
     except BaseException:
         end()
