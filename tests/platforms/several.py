@@ -1,7 +1,8 @@
 """Several machines out of one: ssh servers, each with a ``boot_id`` and a lease of its own.
 
 Each stands in a mount namespace, so that it tells another boot than the others and is held by
-itself. Processors, memory and files are those of this machine.
+itself, and another architecture where a test says so. Processors, memory and files are those of
+this machine.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from steelyard.hosts import lease
 
 _ENTER = (
     'mount --bind "$1" /proc/sys/kernel/random/boot_id && mount -t tmpfs tmpfs "$2" && '
-    'shift 2 && exec "$@"'
+    'if [ -e "$3" ]; then mount --bind "$3" /proc/sys/kernel/arch || exit; fi && '
+    'shift 3 && exec "$@"'
 )
 
 
@@ -37,7 +39,12 @@ class MachineOfItsOwn(Sshd):
         boot = self.folder / "boot_id"
         boot.write_text(f"{uuid.uuid4()}\n", encoding="ascii")
         enter = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _ENTER, "sh"]
-        return [*enter, str(boot), str(self.locks), *super().argv()]
+        return [*enter, str(boot), str(self.locks), str(self.architecture), *super().argv()]
+
+    @property
+    def architecture(self) -> Path:
+        """What it tells from its next start on, where the file is there."""
+        return self.folder / "arch"
 
 
 @contextmanager

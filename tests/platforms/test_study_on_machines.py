@@ -138,6 +138,28 @@ def test_a_machine_that_is_away_or_there_twice_is_refused_before_anything_is_mea
     assert not list((tool.folder / "results").glob("day/*/machines/*/trials/*"))
 
 
+def test_machines_of_another_kind_are_named_before_anything_is_measured(
+    tool: OnMachines, lab: dict[str, MachineOfItsOwn]
+) -> None:
+    if not Path("/proc/sys/kernel/arch").exists():
+        pytest.skip("kernels before 6.1 do not tell their architecture")
+    other = lab["two.example"]
+    other.stop()
+    other.architecture.write_text("sparc64\n", encoding="ascii")
+    other.start()
+    examined = json.loads(tool.run("doctor", "--study", "day.yaml", "--json").stdout)
+    (kinds,) = (each for each in examined if each["name"] == "kinds of machines")
+    assert kinds["verdict"] == "note"
+    assert "two.example: architecture sparc64" in kinds["value"]
+    assert "one.example, three.example: architecture" in kinds["value"]
+    planned = tool.run("plan", "day.yaml", "--changes").stdout
+    assert "of 2 kinds" in planned
+    done = tool.run("run", "day.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    warning = next(line for line in done.stderr.splitlines() if "of 2 kinds" in line)
+    assert "two.example: architecture sparc64" in warning
+
+
 def test_a_machine_that_is_lost_leaves_and_the_others_say_for_how_long_until_it_is_resumed(
     tool: OnMachines, lab: dict[str, MachineOfItsOwn]
 ) -> None:

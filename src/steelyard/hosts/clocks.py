@@ -62,6 +62,25 @@ class ClockOffset:
         return controller_ns + self.offset_ns
 
 
+@dataclass(frozen=True)
+class WallOffset:
+    """How far the wall clock of a machine is ahead of the controller's; negative: behind it."""
+
+    ahead_ns: int
+    uncertainty_ns: int
+
+    @classmethod
+    def of(cls, offset: ClockOffset, there_ns: int, here_ns: int) -> WallOffset:
+        """``there_ns`` and ``here_ns`` are by how much the wall clock of either is ahead of its
+        own monotonic clock, between which ``offset`` lies.
+        """
+        return cls(offset.offset_ns + there_ns - here_ns, offset.uncertainty_ns)
+
+    def differs_by(self, least_ns: int) -> bool:
+        """Whether the two are further apart than this, for certain."""
+        return abs(self.ahead_ns) - self.uncertainty_ns > least_ns
+
+
 def drift_ppm(before: ClockOffset, after: ClockOffset) -> float:
     """How much faster the machine's clock ran than the controller's, in millionths.
 

@@ -33,7 +33,7 @@ from steelyard.engine.messages import (
 )
 from steelyard.engine.patience import Patience, PatienceLost
 from steelyard.errors import EngineError
-from steelyard.hosts.clocks import ClockExchange, ClockOffset
+from steelyard.hosts.clocks import ClockExchange, ClockOffset, WallOffset
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.secrets import with_secrets, without_secrets
 from steelyard.hosts.transport import Way, here
@@ -118,6 +118,12 @@ class Host:
     def clock_offset(self, *, exchanges: int = 8) -> ClockOffset:
         """How far the machine's clock is from the controller's, by the quickest exchange."""
         return ClockOffset.of(self._exchange_stamps() for _ in range(exchanges))
+
+    def wall_offset(self) -> WallOffset:
+        """How far its wall clock is ahead of the controller's."""
+        offset, there = self.clock_offset(), self.clock()
+        here_ns = time.time_ns() - time.monotonic_ns()
+        return WallOffset.of(offset, there.realtime_ns - there.monotonic_ns, here_ns)
 
     def _exchange_stamps(self) -> ClockExchange:
         sent_ns = time.monotonic_ns()

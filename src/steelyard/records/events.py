@@ -7,8 +7,6 @@ everything else is a kind with figures. ``docs/reference/records.md`` is the tab
 from __future__ import annotations
 
 import functools
-import time
-from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, TypeAdapter
@@ -17,35 +15,13 @@ from steelyard.plan.model import Cell, Frozen
 from steelyard.records.disk_checks import DiskCheck
 from steelyard.records.missing import Missing
 from steelyard.records.schema import Calibration, Outcome
+from steelyard.records.steady_clock import now_unix_ns
 from steelyard.records.warnings import WarningKind
 from steelyard.study.model import Level
 
 InterimVerdict = Literal["faster", "slower", "equivalent", "trade_off", "undecided", "not_judged"]
 SessionEnd = Literal["decided", "budget_visits", "budget_time", "interrupted", "failures"]
 """Why a session ended by itself or was asked to."""
-
-
-def _since_boot_ns() -> int:
-    return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-
-
-@dataclass(frozen=True)
-class SteadyClock:
-    """Unix time by the clock of the moment it was made, in steps that only go forward.
-
-    A clock that is set while a session runs would make durations long or negative; the clock that
-    counts from the boot is never set, and goes on while the machine is suspended.
-    """
-
-    began_unix_ns: int = field(default_factory=time.time_ns)
-    began_boot_ns: int = field(default_factory=_since_boot_ns)
-
-    def now_unix_ns(self) -> int:
-        return self.began_unix_ns + _since_boot_ns() - self.began_boot_ns
-
-
-now_unix_ns = SteadyClock().now_unix_ns
-"""One clock for all records of a process, so that their differences are durations."""
 
 
 class _Event(Frozen):
@@ -126,6 +102,21 @@ class EnvironmentCompared(_Event):
     others: tuple[EnvironmentDifference, ...] = ()
     not_listed: dict[str, str]
     forced_stop: tuple[str, ...] = ()
+
+
+class WallClock(Frozen):
+    """How far the wall clock of a machine is ahead of the controller's; negative: behind it."""
+
+    machine: str
+    ahead_ns: int
+    uncertainty_ns: int
+
+
+class WallClocksCompared(_Event):
+    """The wall clocks of the other machines of the study were read, before anything was started."""
+
+    event: Literal["wall_clocks_compared"] = "wall_clocks_compared"
+    machines: tuple[WallClock, ...]
 
 
 class ReferenceKernelSeries(Frozen):
@@ -339,6 +330,7 @@ Event = (
     | MachineLeft
     | EnvironmentRecorded
     | EnvironmentCompared
+    | WallClocksCompared
     | NoiseMeasured
     | GeneratorCalibrated
     | AttemptStarted

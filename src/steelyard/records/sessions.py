@@ -34,7 +34,7 @@ def spent_ns(events: Iterable[Event]) -> int:
         elif isinstance(event, SessionClosed) and opened is not None:
             total += event.at_unix_ns - opened
             opened = None
-        last = event.at_unix_ns
+        last = max(last, event.at_unix_ns)
     return total + (0 if opened is None else last - opened)
 
 

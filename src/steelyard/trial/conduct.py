@@ -51,6 +51,7 @@ from steelyard.trial.attempt.prepare import (
 )
 from steelyard.trial.attempt.reference_kernel import reference_kernel_of
 from steelyard.trial.attempt.tools import make_tools_ready
+from steelyard.trial.attempt.wall_clocks import read_walls, steps
 from steelyard.trial.drive.measure import clock_of, measure_all
 from steelyard.trial.finish import finish
 from steelyard.trial.observe.bottleneck import bottleneck_of, machine_cpu
@@ -161,7 +162,6 @@ def audit(attempt: Attempt) -> None:
     """Stores what is true of the machines now, and refuses one that cannot hold the trial."""
     for instance in attempt.instances:
         instance.clocks.append(clock_of(attempt, instance.host))
-        instance.walls.append(instance.host.clock())
         declared = attempt.system_facts(instance)
         own = instance.host.facts() if instance.has_agent else {}
         attempt.facts[instance.name] = {**own, **declared}
@@ -169,6 +169,7 @@ def audit(attempt: Attempt) -> None:
     if any(instance.carried for instance in attempt.instances):
         attempt.facts["host"] = attempt.host_machine().facts()
     attempt.incidents = {host.name: incidents_of(host) for host in attempt.machines()}
+    attempt.walls = read_walls(attempt)
 
 
 def settle(attempt: Attempt) -> None:
@@ -225,11 +226,11 @@ def check(attempt: Attempt) -> None:
         instance.placements = placements(instance)
         attempt.warnings += hidden_wait_warnings(instance.name, instance.costs)
         instance.clocks.append(clock_of(attempt, instance.host))
-        instance.walls.append(instance.host.clock())
-        attempt.warnings += drift_warnings(instance.name, instance.clocks, instance.walls)
+        attempt.warnings += drift_warnings(instance.name, instance.clocks)
         if instance.generators and instance.load is not None:
             window_ns = instance.load.result.load.window_ns
             attempt.warnings += generator_clock_warnings(instance.generators, window_ns)
+    attempt.warnings += steps(attempt)
     attempt.warnings += disturbances(attempt)
     for load in attempt.loads():
         attempt.warnings += generator_warnings(load) + connection_warnings(load)
@@ -239,7 +240,10 @@ def check(attempt: Attempt) -> None:
     attempt.warnings += warnings_of_meter(attempt)
     attempt.gates = check_gates(attempt.cell.study.gates, attempt.responses)
     if attempt.session.study.clock == "system":
-        refuse_unsteady_clock(attempt.warnings)
+        timed_by = {instance.name for instance in attempt.instances}
+        refuse_unsteady_clock(
+            [each for each in attempt.warnings if each.figures.get("machine") in timed_by]
+        )
     refuse_windows_apart(attempt.warnings)
     for load in attempt.loads():
         refuse_invalid(load)

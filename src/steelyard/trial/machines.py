@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from steelyard.errors import HostError, SteelyardError
+from steelyard.hosts.kinds import Kind, kind_of, kinds_of
 from steelyard.hosts.lease import Busy
 from steelyard.judge.machines.of_study import MachinePart, decided_together
 from steelyard.records.archive import Run
@@ -39,6 +40,9 @@ class RoundsWatcher(Protocol):
 
     def turns_to(self, machine: str) -> None:
         """What follows is of this machine."""
+
+    def differ(self, kinds: dict[Kind, list[str]]) -> None:
+        """The machines are of several kinds; nothing was started yet."""
 
     def fails(self, machine: str, error: SteelyardError) -> None:
         """Its session has ended by an error; the others go on."""
@@ -118,9 +122,19 @@ class _Rounds:
         for session in self.sessions.values():
             session.session.reach_host_machines(again=False)
         _refuse_the_same(self.sessions)
+        self._tell_kinds()
         for name, session in self.sessions.items():
             self.left[name] = session.steps()
             self._step(name)
+
+    def _tell_kinds(self) -> None:
+        kinds = kinds_of(
+            (name, kind_of(session.session.machines.at(address)))
+            for name, session in self.sessions.items()
+            for address in session.session.host_machines()
+        )
+        if len(kinds) > 1 and self.watcher is not None:
+            self.watcher.differ(kinds)
 
     def next(self) -> None:
         """One more visit on each machine that has any left, after a look at all of them."""

@@ -14,14 +14,15 @@ from typing import TypeVar
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, HostError
+from steelyard.hosts.clocks import WallOffset
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.site import look_around
+from steelyard.hosts.ssh import SCHEME
 from steelyard.study.bind import BoundCell, OneCell, bind
 from steelyard.study.file.places import StudyPlaces
-from steelyard.study.lookup import machines_of_events, workload_of
+from steelyard.study.lookup import workload_of
 from steelyard.study.model import (
-    GeneratorSpec,
     Level,
     MeterSpec,
     ServiceSpec,
@@ -42,6 +43,12 @@ from steelyard.systems.services.preflight import (
     services_within,
 )
 from steelyard.systems.settings.preflight import unavailable
+from steelyard.trial.wall_clocks import (
+    has_certificate,
+    other_machines,
+    place_of,
+    refuse_certificate,
+)
 
 _T = TypeVar("_T")
 _NATIVE = "native"
@@ -83,7 +90,7 @@ class Preflight:
 
     ``disks_in`` is the folder that would hold the disks of this machine. ``unreachable`` collects
     the machines that could not be opened, with why; their trials may reach them. ``meter`` asks
-    one meter.
+    one meter. ``walls`` collects how far the wall clocks of other machines are ahead.
     """
 
     study: Study
@@ -92,6 +99,7 @@ class Preflight:
     check: Callable[[], None] = lambda: None
     unreachable: dict[str, str] = field(default_factory=dict)
     meter: Callable[[MeterSpec], None] = refuse_unreadable
+    walls: dict[str, WallOffset] = field(default_factory=dict)
     _asked: set[object] = field(default_factory=set)
     _found: dict[tuple[str, str], Shortfall] = field(default_factory=dict)
 
@@ -131,6 +139,7 @@ class Preflight:
 
     def _questions(self, bound: BoundCell) -> Iterator[_Question]:
         spec = bound.system
+        yield from self._of_clocks(bound)
         yield _Question(
             spec.host_machine,
             "image",
@@ -141,13 +150,31 @@ class Preflight:
             yield _of_service(spec, service)
         for workload in _once(_workloads(bound)):
             yield from _of_tool(spec, workload, self.study.generator.host)
-        yield from _of_generators(self.study.generator)
-        yield from _of_events(self.study)
         yield from _of_settings(spec)
         if spec.meter is not None:
             yield self._of_meter(spec.meter)
         if spec.platform == _NATIVE:
             yield from _of_disks(spec, self.disks_in)
+
+    def _of_clocks(self, bound: BoundCell) -> Iterator[_Question]:
+        """Of every other machine, whether it can be reached as well."""
+
+        def read(machine: str, host: Host) -> Found:
+            self.walls[machine] = host.wall_offset()
+            return ()
+
+        def verified(system: str, generator: str, _: Host) -> Found:
+            refuse_certificate(self.walls, system, generator)
+            return ()
+
+        for machine, key in other_machines(self.study, bound.system):
+            if machine.startswith(SCHEME):
+                yield _Question(machine, key, ("clock", machine), partial(read, machine))
+        if has_certificate(bound) and self.study.generator.instance is None:
+            system = place_of(bound.system)
+            for generator in self.study.generator.hosts:
+                same = ("certificate", system, generator)
+                yield _Question(generator, "service", same, partial(verified, system, generator))
 
     def _of_meter(self, spec: MeterSpec) -> _Question:
         """Asked on the controller, whatever machine it measures."""
@@ -214,20 +241,6 @@ def _of_tool(spec: SystemSpec, workload: WorkloadSpec, generator: str) -> Iterat
 
     if on_system or not generator.startswith("instance "):
         yield _Question(machine, "workload", same, ask)
-
-
-def _of_generators(generator: GeneratorSpec) -> Iterator[_Question]:
-    """Whether each of several can be reached, with an engine of this version: all must drive."""
-    if generator.further:
-        for machine in generator.hosts:
-            same = ("generator", machine)
-            yield _Question(machine, "generator.host", same, lambda _: ())
-
-
-def _of_events(study: Study) -> Iterator[_Question]:
-    """Whether machines that only an event needs can be reached."""
-    for name, machine in machines_of_events(study).items():
-        yield _Question(machine, f"events.{name}.on", ("generator", machine), lambda _: ())
 
 
 def _programs(entry: Workload, workload: WorkloadSpec) -> tuple[str, ...]:

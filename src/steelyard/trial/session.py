@@ -7,9 +7,10 @@ A session can be killed at any instant; the next one starts from what lies on di
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 
 import steelyard
@@ -27,9 +28,11 @@ from steelyard.records.events import (
     SessionEnd,
     SessionOpened,
 )
+from steelyard.records.files.checksums import refuse_unlike_the_plan
 from steelyard.records.ledger import Ledger, refuse_foreign_run
 from steelyard.records.schema import Outcome
 from steelyard.records.sessions import damaged_while_up, spent_ns
+from steelyard.records.steady_clock import now_unix_ns
 from steelyard.study.model import Study
 from steelyard.trial.conduct import conduct
 from steelyard.trial.session_state.context import SessionContext
@@ -42,6 +45,7 @@ from steelyard.trial.session_state.progress import Progress, forgiven_attempts
 from steelyard.trial.session_state.recalibrate import calibrate_anew
 from steelyard.trial.session_state.remaining import Remaining
 from steelyard.trial.session_state.watcher import Watcher
+from steelyard.units import format_duration
 
 _PERHAPS_AWAY = frozenset({Outcome.UNREACHABLE, Outcome.AGENT_LOST, Outcome.UNDO_FAILED})
 
@@ -97,6 +101,7 @@ def session_on(  # noqa: PLR0917 - what a session consists of
 def _opened(session: Session) -> Iterator[Session]:
     context, snapshots = session.session, session.snapshots
     session.before = context.ledger.events()
+    _refuse_clock_behind(context.run, session.before)
     context.damaged = damaged_while_up(session.before)
     context.ledger.append(SessionOpened())
     try:
@@ -135,7 +140,9 @@ class Session:
 
     @cached_property
     def progress(self) -> Progress:
-        records = self.kept.of(self.session.run.each_record())
+        run = self.session.run
+        records = self.kept.of(run.each_record())
+        refuse_unlike_the_plan(run.path, self.session.plan, records)
         forgiven = forgiven_attempts(self.before, records)
         return Progress(self.session.study.trials.retry, records, forgiven)
 
@@ -252,6 +259,21 @@ class Session:
             return False
         self.remaining.settled, self.remaining.answered = seen.settled, seen.answered
         return seen.decided or self.enough
+
+
+def _refuse_clock_behind(run: Run, before: Sequence[Event]) -> None:
+    """Trials are judged in the order of their times, which goes on from session to session."""
+    last_ns = max((event.at_unix_ns for event in before), default=0)
+    behind_ns = last_ns - now_unix_ns()
+    if behind_ns > 0:
+        then = datetime.fromtimestamp(last_ns / 1e9, tz=UTC)
+        raise HostError(
+            f"the clock of this machine is {format_duration(behind_ns / 1e9)} behind the last "
+            f"event of {run.path}; nothing was started",
+            hint="set it by a time server (chrony, systemd-timesyncd); if it is right, and was "
+            f"ahead when that was recorded, resume after {then:%Y-%m-%d %H:%M:%S} UTC",
+            slug="clock-is-behind-the-run",
+        )
 
 
 def _deadline_ns(session: SessionContext, before: list[Event]) -> int | None:

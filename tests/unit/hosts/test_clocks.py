@@ -7,6 +7,7 @@ import pytest
 from steelyard.hosts.clocks import (
     ClockExchange,
     ClockOffset,
+    WallOffset,
     drift_ppm,
     drift_uncertainty_ppm,
 )
@@ -41,6 +42,20 @@ def test_the_shortest_round_trip_is_believed() -> None:
 def test_no_exchange_is_no_offset() -> None:
     with pytest.raises(ValueError, match="empty"):
         ClockOffset.of([])
+
+
+@pytest.mark.parametrize("ahead_ns", [-300 * 10**9, 0, 300 * 10**9])
+def test_a_wall_clock_is_ahead_by_what_lies_between_both_pairs_of_clocks(ahead_ns: int) -> None:
+    here_ns, boots_apart_ns = 10**18, 7 * 10**12
+    offset = ClockOffset(boots_apart_ns, 200, at_ns=0)
+    there_ns = here_ns - boots_apart_ns + ahead_ns
+    wall = WallOffset.of(offset, there_ns, here_ns)
+    assert (wall.ahead_ns, wall.uncertainty_ns) == (ahead_ns, 200)
+    assert wall.differs_by(10**9) is (ahead_ns != 0)
+
+
+def test_a_clock_that_is_not_known_well_does_not_differ_for_certain() -> None:
+    assert not WallOffset(3 * 10**9, 2 * 10**9 + 1).differs_by(10**9)
 
 
 def test_a_clock_that_runs_fast_drifts_by_as_much() -> None:

@@ -37,6 +37,9 @@ def test_a_text_has_its_figures_with_their_units() -> None:
     assert "far" in written(WarningKind.STEAL, machine="far", steal_ratio=0.014)
     assert "91%" in written(WarningKind.GENERATOR_NEAR_CAPACITY, capacity_ratio=0.909)
     assert "2000.0 ms" in written(WarningKind.CLOCK_STEP, step_ns=2_000_000_000)
+    back = written(WarningKind.CLOCK_STEP, machine="far", step_ns=-300_000_000_000)
+    assert "far" in back
+    assert "-300000.0 ms" in back
     hidden: Figures = {"machine": "guest", "busy_inside_cores": 0.9, "vcpu_wait_cores": 0.3}
     assert "unknown" in written(WarningKind.HIDDEN_WAIT, **hidden)
 

@@ -13,13 +13,13 @@ from steelyard.study.model import GateSpec
 from steelyard.trial.attempt.failed_operations import failures_of
 from steelyard.trial.attempt.gates import (
     check_gates,
-    clock_warnings,
     connection_warnings,
     generator_warnings,
     refuse_by_gates,
     refuse_invalid,
     refuse_unsteady_clock,
     service_warnings,
+    step_warnings,
 )
 from steelyard.trial.attempt.outcomes import TrialFailed
 
@@ -138,14 +138,25 @@ def test_a_stepped_wall_clock_is_named_and_a_steady_one_is_not() -> None:
     before = Clock(received_monotonic_ns=0, monotonic_ns=0, realtime_ns=10**18)
     steady = Clock(received_monotonic_ns=0, monotonic_ns=10**9, realtime_ns=10**18 + 10**9 + 50_000)
     stepped = Clock(received_monotonic_ns=0, monotonic_ns=10**9, realtime_ns=10**18 + 3 * 10**9)
-    assert clock_warnings(before, steady) == []
-    assert [each.kind for each in clock_warnings(before, stepped)] == ["clock_step"]
+    assert step_warnings("far", before, steady) == []
+    (forward,) = step_warnings("far", before, stepped)
+    assert (forward.kind, forward.figures) == (
+        "clock_step",
+        {"machine": "far", "step_ns": 2 * 10**9},
+    )
+
+
+def test_a_wall_clock_that_is_set_back_by_minutes_has_the_sign_of_its_step() -> None:
+    before = Clock(received_monotonic_ns=0, monotonic_ns=0, realtime_ns=10**18)
+    back = Clock(received_monotonic_ns=0, monotonic_ns=10**9, realtime_ns=10**18 - 299 * 10**9)
+    (warning,) = step_warnings("far", before, back)
+    assert warning.figures["step_ns"] == -300 * 10**9
 
 
 def test_a_trial_that_is_timed_by_an_unsteady_clock_does_not_count() -> None:
     before = Clock(received_monotonic_ns=0, monotonic_ns=0, realtime_ns=10**18)
     stepped = Clock(received_monotonic_ns=0, monotonic_ns=10**9, realtime_ns=10**18 + 3 * 10**9)
-    moved = clock_warnings(before, stepped)
+    moved = step_warnings("system", before, stepped)
     refuse_unsteady_clock([])
     with pytest.raises(TrialFailed) as failed:
         refuse_unsteady_clock(moved)

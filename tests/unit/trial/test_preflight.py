@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from steelyard.hosts.clocks import WallOffset
 from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.plan.make import make_plan
@@ -44,7 +45,11 @@ class Machine:
     free_bytes: int = 1 << 40
     writable: bool = True
     name: str = "local"
+    ahead_ns: int = 0
     commands: list[list[str]] = field(default_factory=list)
+
+    def wall_offset(self) -> WallOffset:
+        return WallOffset(self.ahead_ns, 1_000)
 
     def path_facts(self, path: str) -> SimpleNamespace:
         there = any(each == path or each.startswith(f"{path}/") for each in self.files)
@@ -210,6 +215,53 @@ def test_each_of_several_generators_is_looked_at(
     cells = [trial.cell for visit in make_plan(study, 1).visits for trial in visit.trials]
     assert [one.key for one in look.look(cells)] == listed
     assert list(look.unreachable) == unreachable
+
+
+SECURED = """\
+study: secured
+question: Whose certificate holds?
+systems:
+  a: {platform: native, host_machine: ssh://sut, service: {use: nginx, tls: implicit}}
+  b: {platform: native, host_machine: ssh://sut, service: {use: nginx, tls: implicit, workers: 2}}
+baseline: a
+workload: {use: http, tls: implicit, certificate: verified}
+load: {users: [1]}
+generator: {host: ssh://loader}
+trials: {margin: 20 %, budget: {trials: 40}}
+"""
+MINUTES_NS = 60 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("sut_ns", "loader_ns", "certificate", "valid"),
+    [
+        (0, 0, "verified", True),
+        (5 * MINUTES_NS, 5 * MINUTES_NS, "verified", True),
+        (-5 * MINUTES_NS, 0, "verified", True),
+        (5 * MINUTES_NS, 0, "verified", False),
+        (0, -5 * MINUTES_NS, "verified", False),
+        (5 * MINUTES_NS, 0, "any", True),
+        (-31 * 24 * 60 * MINUTES_NS, 0, "verified", False),
+    ],
+)
+def test_a_certificate_that_the_generator_would_not_take_for_its_clock_is_refused(
+    sut_ns: int, loader_ns: int, certificate: str, valid: bool
+) -> None:
+    ahead = {"ssh://sut": sut_ns, "ssh://loader": loader_ns}
+
+    def at(address: str) -> Host:
+        return cast("Host", Machine(programs=("nginx", "openssl"), ahead_ns=ahead.get(address, 0)))
+
+    text = SECURED.replace("certificate: verified", f"certificate: {certificate}")
+    study = read_study_bytes(text.encode(), Path("study.yaml"))
+    look = Preflight(study, at, "/results")
+    cells = [trial.cell for visit in make_plan(study, 1).visits for trial in visit.trials]
+    found = [one for one in look.look(cells) if "certificate" in one.cause]
+    assert [(one.machine, one.key) for one in found] == (
+        [] if valid else [("ssh://loader", "service")]
+    )
+    assert all("ssh://sut" in one.cause and one.remedy for one in found)
+    assert {name: wall.ahead_ns for name, wall in look.walls.items()} == ahead
 
 
 def test_several_are_one_error_with_a_line_each() -> None:

@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from steelyard.cli.doctor.rules import Check
-from steelyard.errors import EngineError
+from steelyard.cli.doctor.rules import Check, Grade
+from steelyard.cli.machine_words import (
+    CLOCK_DOES,
+    CLOCK_REMEDY,
+    KINDS_DO,
+    KINDS_REMEDY,
+    clock_words,
+    is_skewed,
+    kinds_words,
+)
+from steelyard.engine.agent import AgentRefusal
+from steelyard.errors import EngineError, SteelyardError
+from steelyard.hosts.clocks import WallOffset
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.kinds import Kind, kind_of, kinds_of
 from steelyard.hosts.machines import Machines
 from steelyard.plan.make import make_plan
 from steelyard.study.file.places import StudyPlaces
@@ -24,28 +39,64 @@ def preflight_checks(
     """A bad check for each thing that is missing; ``folder`` would hold the runs."""
     file = study_path(path)
     places = StudyPlaces.of(file.read_bytes(), file, variant)
-    found, unreachable = missing_now(study, folder)
-    for one in found:
+    looked = look_now(study, folder)
+    for name, wall in looked.walls.items():
+        yield _of_clock(name, wall)
+    for one in looked.missing:
         name = f"{places.line_of(one.system, one.key)}: {one.key} of {one.system}"
         yield Check(name, "bad", one.cause, one.remedy or "", machine=one.machine)
-    if not found and not unreachable:
+    kinds = kinds_of(looked.kinds.items())
+    if len(kinds) > 1:
+        yield Check("kinds of machines", "note", kinds_words(kinds), KINDS_DO, KINDS_REMEDY)
+    if not looked.missing and not looked.unreachable:
         yield Check("needs of the study", "good", "all found that can be looked for")
 
 
-def missing_now(study: Study, folder: Path) -> tuple[list[Shortfall], dict[str, str]]:
-    """What is missing, and the machines that could not be asked, with why; each of several."""
-    found = [_missing(part, folder) for part in parts_of(study).values() or [study]]
-    missing = [one for each, _ in found for one in each]
-    return missing, {name: why for _, each in found for name, why in each.items()}
+def _of_clock(machine: str, wall: WallOffset) -> Check:
+    grade: Grade = "note" if is_skewed(wall) else "good"
+    said = clock_words(wall)
+    return Check("wall clock", grade, said, CLOCK_DOES, CLOCK_REMEDY, machine=machine)
 
 
-def _missing(study: Study, folder: Path) -> tuple[list[Shortfall], dict[str, str]]:
+@dataclass
+class Looked:
+    """What is missing, the machines that could not be asked, with why, the wall clocks of all
+    others but the controller's, and of which kind the machines of a study of several are.
+    """
+
+    missing: list[Shortfall] = field(default_factory=list)
+    unreachable: dict[str, str] = field(default_factory=dict)
+    walls: dict[str, WallOffset] = field(default_factory=dict)
+    kinds: dict[str, Kind] = field(default_factory=dict)
+
+
+def look_now(study: Study, folder: Path) -> Looked:
+    """Looks at each of the machines of a study, all of several."""
+    looked = Looked()
+    for part in parts_of(study).values() or [study]:
+        _look(part, folder, looked)
+    return looked
+
+
+def _kinds(study: Study, machines: Machines) -> dict[str, Kind]:
+    """Of the machine of a part of a study."""
+    if study.machine is None:
+        return {}
+    address = next(iter(study.systems.values())).host_machine
+    return {study.machine: kind_of(machines.open(address))}
+
+
+def _look(study: Study, folder: Path, looked: Looked) -> None:
     visits = make_plan(study, _ANY_SEED).every_visit
     cells = [trial.cell for visit in visits for trial in visit.trials]
     with Machines() as machines:
         look = Preflight(study, machines.open, str(folder))
         asked = {repr(cell): cell for cell in cells if FIND not in cell.conditions}
         try:
-            return look.look(asked.values()), look.unreachable
+            looked.missing += look.look(asked.values())
+            looked.unreachable |= look.unreachable
+            looked.walls |= look.walls
+            with suppress(AgentRefusal, SteelyardError, SystemFailure):  # it is listed as such
+                looked.kinds |= _kinds(study, machines)
         except EngineError as error:
-            return [], {"local": error.message}
+            looked.unreachable["local"] = error.message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
@@ -11,9 +11,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from steelyard.cli.doctor.examination import existing
-from steelyard.cli.doctor.preflight import missing_now
+from steelyard.cli.doctor.preflight import look_now
+from steelyard.cli.machine_words import clock_line, is_skewed, kinds_line
 from steelyard.cli.session.new_run import new_run
 from steelyard.engine.locate import check_version, find_engine
+from steelyard.hosts.clocks import WallOffset
+from steelyard.hosts.kinds import Kind, kinds_of
 from steelyard.hosts.looks import only_looks
 from steelyard.plan.model import Plan
 from steelyard.study.file.places import StudyPlaces
@@ -36,6 +39,8 @@ class Changes:
     needs: list[Needs]
     missing: list[tuple[str, Shortfall]]
     unreachable: dict[str, str]
+    walls: dict[str, WallOffset]
+    kinds: dict[str, Kind]
 
     def document(self) -> dict[str, Any]:
         """Keys beside those of the plan."""
@@ -44,6 +49,7 @@ class Changes:
             "needs": [asdict(each) for each in self.needs],
             "missing": [{"place": place, **asdict(one)} for place, one in self.missing],
             "unreachable": self.unreachable,
+            "wall_clocks": {name: asdict(wall) for name, wall in self.walls.items()},
         }
 
     def lines(self) -> Iterator[str]:
@@ -58,6 +64,7 @@ class Changes:
             yield from _by_phase(list(steps))
         yield ""
         yield from map(_needed, self.needs)
+        yield from (clock_line(*each) for each in self.walls.items() if is_skewed(each[1]))
         yield from _lacking(self.missing, self.unreachable)
 
 
@@ -73,9 +80,17 @@ def changes_of(path: Path, study: Study, plan: Plan, results: Path) -> Changes:
         run = new_run(path, study, plan, Path(aside))
         steps = rehearse(study, plan, run, results.absolute() / study.name / run.name)
     places = StudyPlaces.of(file.read_bytes(), file, study.variant)
-    found, unreachable = missing_now(study, existing(results.absolute()))
-    missing = [(places.line_of(one.system, one.key), one) for one in found]
-    return Changes(steps, needs_of(study, plan), missing, unreachable)
+    looked = look_now(study, existing(results.absolute()))
+    missing = [(places.line_of(one.system, one.key), one) for one in looked.missing]
+    needs = needs_of(study, plan)
+    return Changes(steps, needs, missing, looked.unreachable, looked.walls, looked.kinds)
+
+
+def kinds_lines(found: Mapping[str, Changes]) -> Iterator[str]:
+    """That the machines of a study are of several kinds."""
+    kinds = kinds_of(each for changes in found.values() for each in changes.kinds.items())
+    if len(kinds) > 1:
+        yield kinds_line(kinds)
 
 
 def _together(steps: Sequence[Step]) -> list[Step]:

@@ -105,6 +105,7 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
         return
     order_is_new = seed is None and read.trials.seed is None
     told = [line for each in found.values() for line in each.lines()]
+    told += _loaded("changes").kinds_lines(found) if found else []
     for line in (
         *lines_of(whole, parts, _noises_log(noise)),
         *([other_order(whole)] if order_is_new else []),

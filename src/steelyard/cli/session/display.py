@@ -12,16 +12,18 @@ from contextlib import contextmanager, suppress
 from rich.live import Live
 
 from steelyard.cli.console import Telling, stderr, tell
+from steelyard.cli.machine_words import clock_line, is_skewed
 from steelyard.cli.session.block import block
 from steelyard.cli.session.state import SessionState
 from steelyard.cli.session.stream import EventStream
+from steelyard.hosts.clocks import WallOffset
 from steelyard.hosts.undo.log import PendingUndo
 from steelyard.judge.analyses.planning.findings import ResolutionFinding
 from steelyard.judge.kinds.caveats import SystemFutility, WorkloadFutility
 from steelyard.judge.stopping.interim import Look
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.attempt_folder import attempt_key
-from steelyard.records.events import Event
+from steelyard.records.events import Event, WallClocksCompared
 from steelyard.records.schema import TrialRecord
 from steelyard.report import notes
 from steelyard.report.figures import counted, quantity
@@ -47,6 +49,11 @@ class Display:
     def recorded(self, event: Event) -> None:
         if self._stream is not None:
             self._stream.write(event)
+        if isinstance(event, WallClocksCompared):
+            for each in event.machines:
+                wall = WallOffset(each.ahead_ns, each.uncertainty_ns)
+                if is_skewed(wall):
+                    self._tell(f"warning: {clock_line(each.machine, wall)}")
 
     def undo_earlier(self, undone: list[PendingUndo]) -> None:
         for undo in undone:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from steelyard.cli.console import shown, tell
+from steelyard.cli.machine_words import kinds_line
 from steelyard.cli.session.display import Display, live_block
 from steelyard.cli.session.stream import EventStream
 from steelyard.errors import SteelyardError
+from steelyard.hosts.kinds import Kind
 from steelyard.records.archive import Run
 from steelyard.records.events import MachineTurn
 from steelyard.study.machines import parts_of
@@ -25,6 +27,9 @@ class Rounds:
     def turns_to(self, machine: str) -> None:
         if self._stream is not None:
             self._stream.write(MachineTurn(machine=machine))
+
+    def differ(self, kinds: dict[Kind, list[str]]) -> None:
+        tell(f"warning: {kinds_line(kinds)}")
 
     def fails(self, machine: str, error: SteelyardError) -> None:
         tell(f"{machine}: {error.message}; the other machines go on")

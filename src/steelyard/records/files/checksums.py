@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from steelyard.errors import RecordError
+from steelyard.plan.model import Plan
 from steelyard.records.events import AttemptFinished, AttemptStarted, Event
 from steelyard.records.files.documents import RESTORE, read_bytes
 from steelyard.records.files.durable import write_file
+from steelyard.records.schema import TrialRecord
 
 SUMS = "SHA256SUMS"
 
@@ -95,6 +97,26 @@ def refuse_unlike_the_ledger(run: Path, events: Sequence[Event], keys: Iterable[
             f"{run / 'trials' / unknown[0]} is not in the ledger: lines of {run / 'ledger.jsonl'} "
             "are missing, or the folder is of another run"
         )
+
+
+def refuse_unlike_the_plan(run: Path, plan: Plan, records: Iterable[TrialRecord]) -> None:
+    """Holds attempts against the plan, which drew for each trial where it belongs.
+
+    Raises:
+        RecordError: one is at another place than its trial, as those of another run are.
+    """
+    planned = {
+        trial.trial: (visit.visit, trial.cell)
+        for visit in plan.every_visit
+        for trial in visit.trials
+    }
+    for record in records:
+        if planned.get(record.trial) != (record.visit, record.cell):
+            key = f"{record.trial:04d}-{record.attempt}"
+            raise _unlike(
+                f"{run / 'trials' / key} is not of trial {record.trial} of {run / 'plan.json'}: it "
+                "is of another run, or the plan is"
+            )
 
 
 def _key(event: AttemptFinished | AttemptStarted) -> str:

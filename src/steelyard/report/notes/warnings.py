@@ -108,7 +108,10 @@ def _probe_suspect(figures: Figures) -> str:
 
 def _clock_step(figures: Figures) -> str:
     step_ms = float(figures["step_ns"]) / 1e6
-    return f"the wall clock was stepped or slewed by {step_ms:.1f} ms during the trial"
+    if "machine" not in figures:  # of an earlier version, which kept no direction either
+        return f"the wall clock was stepped or slewed by {step_ms:.1f} ms during the trial"
+    where = figures["machine"]
+    return f"the wall clock of {where} was stepped or slewed by {step_ms:+.1f} ms during the trial"
 
 
 def _generators_apart(figures: Figures) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 CERTIFICATE = "certificate.pem"
 KEY = "key.pem"
 PROGRAM = "openssl"
+VALID_DAYS = 30
+"""From the moment that it is made, by the clock of the machine where it is."""
 
 CONFIG = """\
 [req]
@@ -34,7 +36,7 @@ def argv(folder: str) -> list[str]:
         "-x509",
         *new_key,
         "-days",
-        "30",
+        str(VALID_DAYS),
         "-config",
         f"{folder}/openssl.cnf",
         *out,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from steelyard.engine.messages import LoadResult, ProcessState
+from steelyard.engine.messages import Clock, LoadResult, ProcessState
 from steelyard.errors import HostError
 from steelyard.hosts.host import Host
 from steelyard.hosts.secrets import without_password
@@ -16,7 +16,6 @@ from steelyard.plan.model import PlannedTrial
 from steelyard.records.attempt_folder import attempt_key, samples_file
 from steelyard.records.counters import Counters
 from steelyard.records.disk_checks import DiskCheck
-from steelyard.records.events import now_unix_ns
 from steelyard.records.schema import (
     AttemptFailure,
     Calibration,
@@ -26,6 +25,7 @@ from steelyard.records.schema import (
     Outcome,
     TrialRecord,
 )
+from steelyard.records.steady_clock import now_unix_ns
 from steelyard.records.warnings import Bottleneck, TrialWarning, WarningKind
 from steelyard.study.bind import BoundCell, bind
 from steelyard.study.lookup import workload_of
@@ -91,6 +91,8 @@ class Attempt:
     facts: dict[str, dict[str, str | None]] = field(default_factory=dict)
     reference_kernel: dict[str, Measured] = field(default_factory=dict)
     incidents: dict[str, Incidents] = field(default_factory=dict)
+    walls: dict[str, Clock] = field(default_factory=dict)
+    """The wall clocks of all machines before the load, by the names that warnings have for them."""
     sampled: dict[str, Sampled] = field(default_factory=dict)
     meter: MeterSeries | None = None
     """What the meter of its system told, where it has one."""

@@ -134,11 +134,9 @@ def service_warnings(load: LoadResult, counters: Mapping[str, object]) -> list[T
     return [TrialWarning(kind=WarningKind.COUNTS_DIFFER, figures=figures)]
 
 
-def drift_warnings(
-    machine: str, offsets: Sequence[ClockOffset], walls: Sequence[Clock]
-) -> list[TrialWarning]:
-    """That a machine's clocks ran unlike the controller's, or unlike each other."""
-    warnings = [each for pair in pairwise(walls) for each in clock_warnings(*pair)]
+def drift_warnings(machine: str, offsets: Sequence[ClockOffset]) -> list[TrialWarning]:
+    """That a machine's monotonic clock ran unlike the controller's."""
+    warnings = []
     for before, after in pairwise(offsets):
         drift, unsure = drift_ppm(before, after), drift_uncertainty_ppm(before, after)
         if abs(drift) - unsure > _CLOCK_DRIFT_LIMIT_PPM:
@@ -162,10 +160,12 @@ def refuse_unsteady_clock(warnings: Sequence[TrialWarning]) -> None:
         )
 
 
-def clock_warnings(before: Clock, after: Clock) -> list[TrialWarning]:
-    """That the machine's wall clock ran unlike its monotonic one."""
-    elapsed = after.monotonic_ns - before.monotonic_ns
-    drift = abs(after.realtime_ns - before.realtime_ns - elapsed)
-    if elapsed <= 0 or drift <= _CLOCK_NOISE_NS or drift / elapsed * 1e6 <= _CLOCK_DRIFT_LIMIT_PPM:
+def step_warnings(machine: str, before: Clock, after: Clock) -> list[TrialWarning]:
+    """That a machine's wall clock ran unlike its monotonic one: forward, or back (negative)."""
+    elapsed_ns = after.monotonic_ns - before.monotonic_ns
+    step_ns = after.realtime_ns - before.realtime_ns - elapsed_ns
+    most_ns = max(_CLOCK_NOISE_NS, elapsed_ns * _CLOCK_DRIFT_LIMIT_PPM / 1e6)
+    if elapsed_ns <= 0 or abs(step_ns) <= most_ns:
         return []
-    return [TrialWarning(kind=WarningKind.CLOCK_STEP, figures={"step_ns": drift})]
+    figures: Figures = {"machine": machine, "step_ns": step_ns}
+    return [TrialWarning(kind=WarningKind.CLOCK_STEP, figures=figures)]

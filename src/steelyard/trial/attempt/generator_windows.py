@@ -41,7 +41,7 @@ def generator_clock_warnings(
     for each in generators:
         offsets = [ClockOffset(c.offset_ns, c.uncertainty_ns, c.at_ns or 0) for c in each.clocks]
         machine = f"generator {each.generator} ({each.machine})"
-        warnings += drift_warnings(machine, offsets, [])
+        warnings += drift_warnings(machine, offsets)
     apart_ns = windows_apart_ns(generators)
     if apart_ns > SUSPECT_SHARE * window_ns:
         worst = max(generators, key=lambda each: each.window_error_ns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from steelyard.engine.messages import Clock, LoadResult
+from steelyard.engine.messages import LoadResult
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, LoadAnswer
 from steelyard.hosts.undo.log import INSIDE, PendingUndo
@@ -64,7 +64,6 @@ class Instance:
     service: RunningService | None = None
     counters: dict[str, object] = field(default_factory=dict)
     clocks: list[ClockOffset] = field(default_factory=list)
-    walls: list[Clock] = field(default_factory=list)
     load: LoadAnswer | None = None
     generator_loads: tuple[LoadAnswer, ...] = ()
     """What each of several generators said of its share of the load, in their order."""

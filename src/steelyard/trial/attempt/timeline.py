@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from steelyard.records.events import now_unix_ns
+from steelyard.records.steady_clock import now_unix_ns
 
 RESET_PHASES = (
     "restore",

@@ -13,6 +13,8 @@ from steelyard.records.events import (
     AttemptStarted,
     Event,
     NoiseMeasured,
+    WallClock,
+    WallClocksCompared,
 )
 from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
 from steelyard.study.file.places import StudyPlaces
@@ -50,6 +52,12 @@ def _refuse_what_cannot_start(session: SessionContext, cells: Iterable[Cell]) ->
         session.study, session.machines.at, str(session.run.path), session.interrupt.check
     )
     found = look.look(cells)
+    if look.walls:
+        seen = (
+            WallClock(machine=name, ahead_ns=wall.ahead_ns, uncertainty_ns=wall.uncertainty_ns)
+            for name, wall in look.walls.items()
+        )
+        session.ledger.append(WallClocksCompared(machines=tuple(seen)))
     if found:
         facts = session.run.facts()
         raw = session.run.study_path.read_bytes()
