@@ -7,9 +7,10 @@ stands last.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Literal
 
 from steelyard.records.submission import COMMENT
@@ -39,6 +40,7 @@ _STATES: dict[str, QueueState] = {
 LIVE: frozenset[QueueState] = frozenset({"pending", "running"})
 _USABLE = frozenset({"idle", "mixed", "allocated", "completing", "planned", "reserved"})
 _CONFIG = re.compile(r"^Configuration data as of (\S+)$", re.MULTILINE)
+_ARCHITECTURE = re.compile(r"^NodeName=(\S+) (?:.* )?Arch=(\S+)", re.MULTILINE)
 _TIME = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)")
 
 
@@ -58,8 +60,8 @@ class Job:
 class Node:
     """A node in one partition. ``limit_s`` is the longest job there, ``None`` for any.
 
-    ``kind`` is what machines of one kind have in common: processors as they are laid out, memory
-    in MB, features and generic resources.
+    ``kind`` is what machines of one kind have in common: architecture, processors as they are laid
+    out, memory in MB, features and generic resources.
     """
 
     name: str
@@ -75,12 +77,17 @@ class Node:
     why: str | None
 
 
-def nodes_in(output: str) -> list[Node]:
+def architectures_in(output: str) -> dict[str, str]:
+    """By node, of ``scontrol show node --oneliner``: of those that have come up once."""
+    return dict(_ARCHITECTURE.findall(output))
+
+
+def nodes_in(output: str, architectures: Mapping[str, str] = MappingProxyType({})) -> list[Node]:
     """Of ``sinfo -h -N -o NODE_FORM``; lines of another form are left out."""
-    return [node for line in output.splitlines() for node in _node(line)]
+    return [node for line in output.splitlines() for node in _node(line, architectures)]
 
 
-def _node(line: str) -> Iterator[Node]:
+def _node(line: str, architectures: Mapping[str, str]) -> Iterator[Node]:
     cells = line.split("|", NODE_FORM.count("|"))
     if len(cells) <= NODE_FORM.count("|"):
         return
@@ -95,7 +102,12 @@ def _node(line: str) -> Iterator[Node]:
         limit_s=seconds_of(limit),
         word=state,
         usable=there == "up" and word in _USABLE and "*" not in state,
-        kind=(*cells[7:12], ",".join(sorted(features)), ",".join(sorted(gres))),
+        kind=(
+            architectures.get(name, ""),
+            *cells[7:12],
+            ",".join(sorted(features)),
+            ",".join(sorted(gres)),
+        ),
         features=features,
         gres=frozenset(each.partition(":")[0] for each in gres),
         why=None if cells[14] in {"", "none"} else cells[14],

@@ -121,7 +121,9 @@ def refuse_other_kinds(nodes: Sequence[Node]) -> None:
     for node in nodes:
         kinds.setdefault(node.kind, []).append(node.name)
     if len(kinds) > 1:
-        words = ("processors", "sockets", "cores", "threads", "MB", "features", "GRES")
+        words = (
+            "architecture", "processors", "sockets", "cores", "threads", "MB", "features", "GRES",
+        )  # fmt: skip
         told = "; ".join(
             f"{', '.join(names)}: "
             + ", ".join(

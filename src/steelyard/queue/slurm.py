@@ -15,6 +15,7 @@ from steelyard.queue.answers import (
     Job,
     Node,
     accounted_in,
+    architectures_in,
     clock_in,
     jobs_in,
     nodes_in,
@@ -90,7 +91,8 @@ class Slurm:
         Raises:
             HostError: the queue is away.
         """
-        return nodes_in(_ask("sinfo", "-h", "-N", "-o", NODE_FORM))
+        known = architectures_in(_ask("scontrol", "show", "node", "--oneliner"))
+        return nodes_in(_ask("sinfo", "-h", "-N", "-o", NODE_FORM), known)
 
     def host_names(self, names: str) -> tuple[str, ...]:
         """``n[1-3],n7`` as single names; the controller is not asked.

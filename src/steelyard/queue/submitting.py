@@ -47,8 +47,10 @@ class Queued:
         return self.state in LIVE
 
 
-def queued(runs: Iterable[Run], slurm: Slurm) -> dict[str, Queued]:
+def queued(runs: Iterable[Run], slurm: Slurm, *, keeps: bool = True) -> dict[str, Queued]:
     """Of each of these runs that was submitted, by its path; the queue is asked once.
+
+    ``keeps``: the number of a job whose answer was lost is written down where it is found.
 
     Raises:
         HostError: the queue is away.
@@ -62,12 +64,12 @@ def queued(runs: Iterable[Run], slurm: Slurm) -> dict[str, Queued]:
     gone = [each.job for run, each in found.items() if known[run] is None and each.job is not None]
     accounted = {job.number: job for job in slurm.accounted(gone)} if gone else {}
     return {
-        str(run.path): _standing(run, each, known[run] or accounted.get(each.job or 0))
+        str(run.path): _standing(run, each, known[run] or accounted.get(each.job or 0), keeps=keeps)
         for run, each in found.items()
     }
 
 
-def _standing(run: Run, submission: Submission, job: Job | None) -> Queued:
+def _standing(run: Run, submission: Submission, job: Job | None, *, keeps: bool) -> Queued:
     started = started_by(run, submission.number)
     state: QueueState = "unknown" if job is None else job.state
     if submission.cancelled and state in {"failed", "unknown"}:
@@ -76,7 +78,8 @@ def _standing(run: Run, submission: Submission, job: Job | None) -> Queued:
         return Queued(submission, state, None, started.node if started else "", started)
     if submission.job is None:
         submission = submission.model_copy(update={"job": job.number})
-        keep_submission(run, submission)
+        if keeps:
+            keep_submission(run, submission)
     return Queued(submission, state, job.reason, job.nodes, started)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from steelyard.errors import RecordError
 from steelyard.plan.model import Frozen
 from steelyard.records.archive import Run
-from steelyard.records.files.documents import document_of, parsed, read_bytes
+from steelyard.records.files.documents import parsed, read_bytes
 from steelyard.records.files.durable import file_appears, make_folders, sync_folder
 
 FOLDER = "queue"
@@ -99,7 +99,7 @@ def started_by(run: Run, number: int) -> Started | None:
     path = folder_of(run, number) / _STARTED
     if not path.exists():
         return None
-    return Started.model_validate(document_of(path.read_bytes(), path))
+    return parsed(read_bytes(path), path, Started, lambda document: document)
 
 
 def claim_start(run: Run, number: int, own: Started) -> None:

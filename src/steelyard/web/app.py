@@ -18,6 +18,7 @@ from steelyard.web.index import Index
 from steelyard.web.live.following import Followers
 from steelyard.web.pages import compare, history, live, run, runs
 from steelyard.web.pages.render import refusal, script, style
+from steelyard.web.queue_watch import Ask, QueueWatch
 from steelyard.web.worker import Worker
 
 _RUN = "{study}/{run}"
@@ -70,8 +71,16 @@ async def _failed(request: Request, error: Exception) -> Response:
     return refusal(request, status, said)
 
 
-def application(results: Path, token: str | None = None, names: Iterable[str] = ()) -> Starlette:
-    """The pages of a results folder, which was checked (``reading.results_folder``)."""
+def application(
+    results: Path,
+    token: str | None = None,
+    names: Iterable[str] = (),
+    queue: Ask = lambda _: {},
+) -> Starlette:
+    """The pages of a results folder, which was checked (``reading.results_folder``).
+
+    ``queue`` says how runs stand that were given to a queue.
+    """
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -90,4 +99,5 @@ def application(results: Path, token: str | None = None, names: Iterable[str] = 
     app.state.index = Index(results)
     app.state.worker = Worker()
     app.state.followers = Followers()
+    app.state.queue = QueueWatch(queue)
     return app

@@ -14,6 +14,7 @@ import uvicorn
 from steelyard.errors import HostError
 from steelyard.web.access import is_loopback
 from steelyard.web.app import application
+from steelyard.web.queue_watch import Ask
 
 _LONGEST_END_S = 2
 _MOST_CONNECTIONS = 200
@@ -67,19 +68,22 @@ class _Server(uvicorn.Server):
             self._listening()
 
 
-def serve(
+def serve(  # noqa: PLR0917 - what is served, where, to whom
     results: Path,
     place: Place,
     token: str | None,
     names: Iterable[str],
     listening: Callable[[str, int], None],
+    queue: Ask = lambda _: {},
 ) -> None:
     """Serves until SIGINT or SIGTERM. ``listening`` is given the address and the number of runs.
+
+    ``queue`` says how runs stand that were given to a queue.
 
     Raises:
         HostError: the address cannot be listened on.
     """
-    app = application(results, token, names)
+    app = application(results, token, names, queue)
     with _socket(place) as sock:
         port = sock.getsockname()[1]
         shown = f"[{place.host}]" if ":" in place.host else place.host

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.queue.test_answers import NODES
 
 from steelyard.errors import HostError
-from steelyard.queue.answers import nodes_in
+from steelyard.queue.answers import architectures_in, nodes_in
 from steelyard.queue.eligibility import (
     eligible,
     nodes_of_machines,
@@ -68,6 +68,22 @@ def test_machines_of_two_kinds_are_refused_and_those_of_one_are_not() -> None:
     refuse_other_kinds([node for node in ALL if node.features == {"xeon"}])
     with pytest.raises(HostError) as refused:
         refuse_other_kinds(ALL)
+    assert refused.value.slug == "machines-of-another-kind"
+
+
+def test_machines_that_differ_in_their_architecture_alone_are_of_two_kinds() -> None:
+    line = NODES.splitlines()[0]
+    two = f"{line}\n{line.replace('n1|', 'n2|', 1)}\n"
+    shown = (
+        "NodeName=n1 Arch=x86_64 CoresPerSocket=1 CPUTot=2 OS=Linux 6.1.0 \n"
+        "NodeName=n2 Arch=aarch64 CoresPerSocket=1 CPUTot=2 OS=Linux 6.1.0 \n"
+        "NodeName=n3 CoresPerSocket=1 State=DOWN+NOT_RESPONDING \n"
+    )
+    known = architectures_in(shown)
+    assert known == {"n1": "x86_64", "n2": "aarch64"}
+    refuse_other_kinds(nodes_in(two))
+    with pytest.raises(HostError, match="architecture aarch64") as refused:
+        refuse_other_kinds(nodes_in(two, known))
     assert refused.value.slug == "machines-of-another-kind"
 
 

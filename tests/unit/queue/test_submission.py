@@ -11,6 +11,7 @@ from tests.unit.queue.conftest import Queue
 from typer.testing import CliRunner, Result
 
 from steelyard.cli.main import app
+from steelyard.cli.runs.queue_states import standing_of
 from steelyard.errors import RecordError
 from steelyard.queue.batch import script_of, time_limit_s
 from steelyard.records.archive import Run, runs_below
@@ -77,6 +78,38 @@ def test_a_job_that_the_queue_forgot_before_it_began_is_queued_again_as_the_same
     assert listed()[0]["state"] == "unknown"
     assert submit().exit_code == 0
     assert len(queue.held) == len(runs()) == 1
+
+
+def test_the_pages_have_what_the_list_says_and_write_nothing(queue: Queue) -> None:
+    queue.loses = True
+    submit()
+    (run,) = runs()
+    path = run.path.absolute()
+    (row,) = standing_of([path]).values()
+    assert (row["job"], row["state"], row["said"]) == (1, "pending", "1 pending (Resources)")
+    assert "log" not in row
+    kept = last_submission(run)
+    assert kept is not None
+    assert kept.job is None, "found again by the queue, and not written down"
+    queue.away = True
+    assert standing_of([path])[str(path)]["state"] == "unknown"
+
+
+@pytest.mark.parametrize("name", ["submission.json", "started.json"])
+def test_a_damaged_submission_keeps_no_other_run_from_the_list(queue: Queue, name: str) -> None:
+    submit()
+    submit("--again")
+    first, second = runs()
+    (first.path / "queue" / "1" / name).write_bytes(b'{"number": ')
+    shown = CliRunner().invoke(app, ["runs", "--json"])
+    assert shown.exit_code == 0
+    states = {
+        r["run"]: r["queue"] and r["queue"]["state"] for r in json.loads(shown.stdout)["runs"]
+    }
+    assert states == {first.key: None, second.key: "pending"}
+    assert name in shown.stderr
+    paths = [run.path.absolute() for run in (first, second)]
+    assert [*standing_of(paths)] == [str(paths[1])]
 
 
 def test_a_refused_job_leaves_no_run(queue: Queue) -> None:

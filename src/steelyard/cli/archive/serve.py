@@ -40,6 +40,7 @@ def serve(
     ] = None,
 ) -> None:
     """Show runs, reports, pairs, histories and live runs in a browser, until Ctrl-C."""
+    from steelyard.cli.runs.queue_states import standing_of
     from steelyard.report.figures import counted
     from steelyard.web.access import token_in
     from steelyard.web.reading import results_folder
@@ -62,4 +63,4 @@ def serve(
         say(address)
         tell(f"{counted(runs, 'run')} of {folder}; end with Ctrl-C")
 
-    listen_and_serve(folder, place, token, [*own, *(name or [])], listening)
+    listen_and_serve(folder, place, token, [*own, *(name or [])], listening, standing_of)

@@ -2,27 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from steelyard.cli.console import warn
-from steelyard.errors import HostError
+from steelyard.cli.console import shown, warn
+from steelyard.errors import HostError, RecordError
 from steelyard.queue.slurm import Slurm
 from steelyard.queue.submitting import Queued, queued
 from steelyard.records.archive import Run
-from steelyard.records.submission import folder_of, last_submission, started_by
+from steelyard.records.submission import (
+    Submission,
+    comment_of,
+    folder_of,
+    last_submission,
+    started_by,
+)
 
 
 def queue_states(runs: Sequence[Run]) -> dict[str, Queued]:
     """Of those that were submitted, by path; unknown where the queue cannot be asked, said once."""
+    submitted = _submitted(
+        runs, lambda run, error: warn(f"what is queued of {shown(run.path)}: {error.message}")
+    )
     try:
-        return queued(runs, Slurm())
+        return queued(submitted, Slurm())
     except HostError as error:
         warn(f"what is queued is not known: {error.message}")
-    found = {run: last for run in runs if (last := last_submission(run)) is not None}
+    return _unknown(submitted)
+
+
+def standing_of(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    """The same for whoever may only read: nothing is written, nothing is said.
+
+    As JSON has it, in words as well, without the path of the log.
+    """
+    submitted = _submitted([Run(path) for path in paths], lambda *_: None)
+    try:
+        found = queued(submitted, Slurm(), keeps=False)
+    except HostError:
+        found = _unknown(submitted)
+    standing = {}
+    for path, each in found.items():
+        document = {**document_of(Run(Path(path)), each), "said": words_of(each)}
+        del document["log"]
+        standing[path] = document
+    return standing
+
+
+def _submitted(
+    runs: Sequence[Run], damaged: Callable[[Run, RecordError], None]
+) -> dict[Run, Submission]:
+    """The last submission of each; one that is ``damaged`` keeps no other from being listed."""
+    found = {}
+    for run in runs:
+        try:
+            last = last_submission(run)
+            if last is not None:
+                started_by(run, last.number)
+                comment_of(run, last.number)
+                found[run] = last
+        except RecordError as error:
+            damaged(run, error)
+    return found
+
+
+def _unknown(submitted: Mapping[Run, Submission]) -> dict[str, Queued]:
     return {
         str(run.path): Queued(last, "unknown", started=started_by(run, last.number))
-        for run, last in found.items()
+        for run, last in submitted.items()
     }
 
 

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from steelyard.web.index import Index
 from steelyard.web.listing import SORTS, Asked, select
 from steelyard.web.pages.render import shown
+from steelyard.web.queue_watch import QueueWatch
 from steelyard.web.rows import row_of
 
 MOST_SKIPPED = 200
@@ -25,12 +26,14 @@ def _runs(request: Request) -> Response:
     asked = Asked.of(request.query_params)
     listing = index.listing()
     chosen = select(listing.runs.values(), asked)
+    queue: QueueWatch = request.app.state.queue
+    standing = queue.standing(run.path for run in chosen.rows)
     document = {
         "found": chosen.found,
         "runs_in_all": len(listing.runs),
         "page": chosen.page,
         "pages": chosen.pages,
-        "runs": [row_of(run) for run in chosen.rows],
+        "runs": [{**row_of(run), "queue": standing.get(str(run.path))} for run in chosen.rows],
         "skipped_in_all": len(listing.skipped),
         "skipped": [vars(each) for each in listing.skipped[:MOST_SKIPPED]],
     }
