@@ -21,6 +21,7 @@ from steelyard.records.events import (
 )
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Measured, Outcome, TrialRecord
+from steelyard.records.warnings import TrialWarning
 from steelyard.study.read import read_study
 
 NAMES = ("one.example", "two.example", "three.example")
@@ -37,8 +38,14 @@ trials: {{margin: 10 %, budget: {{trials: 8 per cell}}, seed: 7}}
 SECOND_NS = 10**9
 
 
-def machines_run(results: Path, ends: Mapping[str, tuple[Event, ...]] | None = None) -> Run:
-    """Eight visits of each level on each machine; ``ends`` are further events of a machine."""
+def machines_run(
+    results: Path,
+    ends: Mapping[str, tuple[Event, ...]] | None = None,
+    warned: Mapping[str, TrialWarning] | None = None,
+) -> Run:
+    """Eight visits of each level on each machine; ``ends`` are further events of a machine,
+    ``warned`` what all trials of a machine are warned of.
+    """
     results.mkdir(parents=True, exist_ok=True)
     path = results.parent / "day.yaml"
     path.write_text(STUDY, encoding="utf-8")
@@ -61,13 +68,21 @@ def machines_run(results: Path, ends: Mapping[str, tuple[Event, ...]] | None = N
             ledger.append(SessionOpened())
             for visit in plans[name].visits:
                 for trial in visit.trials:
-                    _measured(part, ledger, trial, float(np.exp(random.normal(0, 0.01))))
+                    noise = float(np.exp(random.normal(0, 0.01)))
+                    warning = (warned or {}).get(name)
+                    _measured(part, ledger, trial, noise, () if warning is None else (warning,))
             for event in (ends or {}).get(name, (SessionClosed(reason="budget_visits"),)):
                 ledger.append(event)
     return run
 
 
-def _measured(run: Run, ledger: Ledger, trial: PlannedTrial, noise: float) -> None:
+def _measured(
+    run: Run,
+    ledger: Ledger,
+    trial: PlannedTrial,
+    noise: float,
+    warnings: tuple[TrialWarning, ...],
+) -> None:
     ledger.append(AttemptStarted(trial=trial.trial, attempt=1))
     value = noise * (20.0 if trial.cell.system == "300" else 5.0)
     record = TrialRecord(
@@ -80,6 +95,7 @@ def _measured(run: Run, ledger: Ledger, trial: PlannedTrial, noise: float) -> No
         finished_unix_ns=(trial.trial + 1) * SECOND_NS,
         phases_ns={"window": SECOND_NS},
         responses={"linpack.rate": Measured(value=value, unit="GFLOP/s")},
+        warnings=warnings,
         facts={"system": {"kernel.release": "6.1", "hostname": "secret-name"}},
     )
     run.write_attempt(record, documents={}, samples={})

@@ -10,11 +10,12 @@ from tests.unit.several_machines import NAMES, machines_run
 from typer.testing import CliRunner
 
 from steelyard.cli.main import app
-from steelyard.judge.kinds.caveats import MachineMissing
+from steelyard.judge.kinds.caveats import MachineMissing, WarnedTrials
 from steelyard.records.archive import Run
 from steelyard.records.events import MachineLeft, UndoPlanned
+from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.report.formats.registry import FORMATS
-from steelyard.report.from_run import find
+from steelyard.report.from_run import find, stored
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +114,27 @@ def test_a_machine_that_has_left_is_missing_until_the_last_event_of_the_others(
     assert missing.error.endswith("timed out")
     assert find(run).stop.reason == "interrupted"
     assert f"{NAMES[1]} is missing" in asked("report", run.path, "--to", tmp_path / "report")
+
+
+def test_a_caveat_names_the_machines_that_it_is_about_unless_it_is_about_all(
+    tmp_path: Path,
+) -> None:
+    steal = TrialWarning(kind=WarningKind.STEAL, figures={"machine": "system", "steal_ratio": 0.2})
+    swap = TrialWarning(kind=WarningKind.SWAPPED, figures={"machine": "system"})
+    warned = {NAMES[0]: swap, NAMES[1]: steal, NAMES[2]: steal}
+    run = machines_run(tmp_path / "results", warned=warned)
+    (own,) = find(run).workloads
+    on = {each.warning: each.on for each in own.caveats if isinstance(each, WarnedTrials)}
+    assert on == {"steal": NAMES[1:], "swapped": NAMES[:1]}
+    assert {each.on for each in own.caveats if not isinstance(each, WarnedTrials)} == {()}
+    asked("report", run.path, "--format", "json,md", "--to", tmp_path / "report")
+    kept = json.loads((tmp_path / "report" / "findings.json").read_text("utf-8"))
+    told = [each for each in kept["workloads"][0]["caveats"] if "on" in each]
+    assert [each["text"].partition(": ")[0] for each in told] == [
+        ", ".join(each["on"]) for each in told
+    ]
+    page = (tmp_path / "report" / "report.md").read_text("utf-8")
+    assert all(each["text"] in page for each in told)
+    assert stored(tmp_path / "report" / "findings.json").workloads[0].caveats == own.caveats
+    (part,) = find(run.machines()[NAMES[0]]).workloads
+    assert {each.on for each in part.caveats} == {()}, "its own report is about it anyway"

@@ -13,6 +13,7 @@ from pydantic import (
 
 from steelyard.plan.model import Frozen
 
+ON = "on"
 TEXT = "text"
 """Key of the sentence in a document, and of its writer in the context of serialisation."""
 
@@ -26,12 +27,16 @@ class Note(Frozen):
     """
 
     kind: str
+    on: tuple[str, ...] = ()
+    """Of several machines those that it is about; none where it is about all, or there is one."""
 
     @model_serializer(mode="wrap")
     def _with_text(
         self, handler: SerializerFunctionWrapHandler, info: SerializationInfo
     ) -> dict[str, object]:
         document: dict[str, object] = handler(self)
+        if not self.on:
+            document.pop(ON, None)
         write = (info.context or {}).get(TEXT)
         return document if write is None else {**document, TEXT: write(self)}
 

@@ -20,7 +20,7 @@ from steelyard.plan.model import Plan
 from steelyard.records.archive import RunFacts
 from steelyard.records.commitment import Commitment
 from steelyard.records.events import event_adapter, stream_adapter
-from steelyard.records.note import TEXT, Note
+from steelyard.records.note import ON, TEXT, Note
 from steelyard.records.schema import TrialRecord
 
 Schema = dict[str, object]
@@ -47,13 +47,16 @@ def schema_of(name: str) -> Schema:
     """The schema of a document of this version, whichever release wrote it.
 
     A field that has a default may have come later, and is not required; what names a kind is.
+    Sentences, and the machines that a note is about, are in findings alone.
     """
     title, adapter = DOCUMENTS[name]
     schema = adapter.json_schema()
-    notes = {kind.__name__ for kind in _kinds(Note)} if name == _WITH_TEXT else set()
+    notes = {kind.__name__ for kind in _kinds(Note)}
     for part, described in schema.get("$defs", {}).items():
-        if part in notes:
+        if part in notes and name == _WITH_TEXT:
             described["properties"][TEXT] = {"type": "string", "description": "Its sentence."}
+        elif part in notes:
+            del described["properties"][ON]
     for described in (schema, *schema.get("$defs", {}).values()):
         if "properties" in described:
             needed = set(described.get("required", ()))

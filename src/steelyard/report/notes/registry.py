@@ -50,12 +50,19 @@ def shortens(kind: type[N]) -> Callable[[Callable[[N], str]], Callable[[N], str]
 def brief(note: Note, labels: Labels) -> str:
     """The short form of a note, for the first screen; its sentence where that is short."""
     found = BRIEFS.get(type(note))
-    return text(note, labels) if found is None else found(note)
+    return text(note, labels) if found is None else _on_its_machines(note, found(note))
 
 
 def text(note: Note, labels: Labels) -> str:
-    """The sentence of a note, without a full stop, ready to stand in a list."""
-    return WRITERS[type(note)](note, labels)
+    """The sentence of a note, without a full stop, ready to stand in a list.
+
+    Of several machines it names those that it is about, unless it is about all.
+    """
+    return _on_its_machines(note, WRITERS[type(note)](note, labels))
+
+
+def _on_its_machines(note: Note, sentence: str) -> str:
+    return f"{', '.join(note.on)}: {sentence}" if note.on else sentence
 
 
 def texts(found: Iterable[Note], labels: Labels) -> list[str]:
