@@ -162,6 +162,8 @@ def _rows(
                 for run in found.parts():
                     study, _, name = run.key.partition("/")
                     own = (origin, study, name)
+                    run.facts()
+                    run.refuse_changed_files()
                     for row in table.rows(run):
                         yield (*own, *row)
             except SteelyardError as error:

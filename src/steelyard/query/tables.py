@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -93,10 +94,14 @@ def _verdicts(run: Run) -> Iterator[Row]:
 
 
 def _findings(run: Run) -> RunFindings:
-    try:
-        return stored(run.report_path / "findings.json")
-    except SteelyardError:  # not written, or by another version: judged again
-        return find(run)
+    """As they were written, where that was of this run and after its last event."""
+    path = run.report_path / "findings.json"
+    with suppress(OSError, SteelyardError):  # not written, or by another version
+        if path.stat().st_mtime_ns >= run.ledger_path.stat().st_mtime_ns:
+            found = stored(path)
+            if (found.run, found.study_sha256) == (run.key, run.facts().study_sha256):
+                return found
+    return find(run)
 
 
 def _records(run: Run) -> Iterator[TrialRecord]:

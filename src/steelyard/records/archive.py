@@ -161,6 +161,16 @@ class Run:
     def report_path(self) -> Path:
         return self.path / "report"
 
+    def refuse_changed_files(self) -> None:
+        """Holds study, facts, plan and commitment against their checksums.
+
+        Raises:
+            RecordError: one is missing, or is not what was written.
+        """
+        sums = read_sums(self.path)
+        for name in sums or ():
+            read_checked(self.path, name, sums)
+
     def facts(self) -> RunFacts:
         """What ``run.json`` says."""
         return self._model("run.json", RunFacts, facts_of_1)

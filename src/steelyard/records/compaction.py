@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.errors import RecordError
 from steelyard.records.archive import Run
+from steelyard.records.attempt_folder import is_samples
 from steelyard.records.deletion import bytes_on_disk, held
+from steelyard.records.files.checksums import SUMS, checked, sums_of
 from steelyard.records.files.durable import (
     NEW,
     clear_unfinished,
@@ -49,7 +51,9 @@ def compact(run: Run, most_bytes: int = MOST_BYTES) -> Compacted:
         OSError: the disk is full; nothing was deleted that is not packed.
     """
     with held(run):
-        run.records()  # a damaged run stays as it is
+        run.facts()  # a damaged run stays as it is, and one of a later version
+        run.refuse_changed_files()
+        run.records()
         before = bytes_on_disk([run.path])
         done = 0
         make_folders(run.path / PACKED)
@@ -75,6 +79,7 @@ def _parts(run: Run, most_bytes: int) -> Iterator[_Attempts]:
         if not folder.is_dir():
             continue
         files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+        _refuse_damaged(folder, files)
         more = sum(map(len, files.values()))
         if part and size + more > most_bytes:
             yield part
@@ -83,6 +88,14 @@ def _parts(run: Run, most_bytes: int) -> Iterator[_Attempts]:
         size += more
     if part:
         yield part
+
+
+def _refuse_damaged(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Samples may be damaged: a report leaves them out."""
+    sums = sums_of(files[SUMS], folder / SUMS) if SUMS in files else {}
+    for name, data in files.items():
+        if name in sums and not is_samples(name):
+            checked(folder, name, data, sums)
 
 
 def _written(run: Path, attempts: _Attempts) -> Path:

@@ -16,10 +16,16 @@ from pydantic import ValidationError
 
 from steelyard.errors import RecordError
 from steelyard.records.events import Event, event_adapter
+from steelyard.records.files.documents import LATER
 from steelyard.records.files.migration import event_of_1
 
 _BEGIN = b'{"event":"'
 """How every line begins; within a text of JSON its quotes are escaped."""
+_OF_LATER = {
+    "union_tag_invalid": "this event",
+    "extra_forbidden": "its fields",
+}
+"""Mistakes in a line that is not damaged."""
 _CHECKED = re.compile(rb'(.+),"crc32":"([0-9a-f]{8})"\}')
 
 
@@ -67,10 +73,11 @@ def _read(place: str, line: bytes, crc: int) -> tuple[Event, int]:
             "this line, or the one before it, is not the one that was written: its checksum "
             "does not fit",
         )
-    return _event(place, checked[1] + b"}"), crc
+    return _event(place, checked[1] + b"}", is_written=True), crc
 
 
-def _event(place: str, line: bytes) -> Event:
+def _event(place: str, line: bytes, *, is_written: bool = False) -> Event:
+    """``is_written``: the line is what was written, by its checksum."""
     try:
         return event_adapter().validate_json(line)
     except ValidationError as error:
@@ -78,6 +85,12 @@ def _event(place: str, line: bytes) -> Event:
         if old is not None:
             return old
         first = error.errors()[0]
+        if is_written and first["type"] in _OF_LATER:
+            raise RecordError(
+                f"{place}: this steelyard does not know {_OF_LATER[first['type']]}",
+                hint=LATER,
+                slug="record-version-unknown",
+            ) from error
         field = ": ".join(map(str, first["loc"][-1:]))
         message = f"{field}{': ' if field else ''}{first['msg']}"
         raise _damaged(place, f"this line of the ledger is not an event: {message}") from error

@@ -17,6 +17,7 @@ from steelyard.judge.verdict import judge_study
 from steelyard.records.archive import Run
 from steelyard.records.attempt_folder import attempt_key, is_samples
 from steelyard.records.counters import EARLIER_ENDING
+from steelyard.records.files.checksums import refuse_unlike_the_plan
 from steelyard.records.files.parquet import parquet_is_read
 from steelyard.records.own_files.author_notes import (
     FOLDER,
@@ -26,6 +27,7 @@ from steelyard.records.own_files.author_notes import (
     read_notes,
 )
 from steelyard.records.schema import TrialRecord
+from steelyard.report.machine_notes import of_machines, on_machine
 from steelyard.study.machines import parts_of
 from steelyard.study.read import read_study
 
@@ -44,9 +46,11 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
         return find_import(run)
     if run.has_machines:
         return find_each(run, notes)[run]
+    run.refuse_changed_files()
     facts = run.facts()
     study = read_study(run.study_path, variant=facts.variant, machine=facts.machine)
     plan, records = run.plan(), run.records()
+    refuse_unlike_the_plan(run.path, plan, records)
     damaged: list[str] = []
     found = judge_study(
         study,
@@ -75,14 +79,19 @@ def find_each(run: Run, notes: Path | None = None) -> dict[Run, RunFindings]:
     """
     if not run.has_machines:
         return {run: find(run, notes)}
+    run.refuse_changed_files()
     facts, each = run.facts(), run.machines()
     study = read_study(run.study_path, variant=facts.variant)
     own = parts_of(study)
     parts = {n: MachinePart(own[n], part.plan(), part.records()) for n, part in each.items()}
     found = {name: find(part, notes) for name, part in each.items()}
     events = {name: part.events() for name, part in each.items()}
-    whole = joined(study, parts, found, run=run.key, seed=facts.seed, events=events)
-    return {run: whole, **{each[name]: of_one for name, of_one in found.items()}}
+    named = {name: on_machine(name, of_one) for name, of_one in found.items()}
+    whole = joined(study, parts, named, run=run.key, seed=facts.seed, events=events)
+    return {
+        run: of_machines(named, whole),
+        **{each[name]: of_one for name, of_one in found.items()},
+    }
 
 
 def _caveats_of(unread: Sequence[str]) -> Iterator[SamplesDamaged | SamplesInParquet]:

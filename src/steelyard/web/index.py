@@ -11,6 +11,7 @@ from pathlib import Path
 
 from steelyard.errors import RecordError
 from steelyard.records.archive import OF_MACHINES, Run, RunFacts
+from steelyard.records.files.checksums import SUMS, Sums, checked, sums_of
 from steelyard.records.files.documents import parsed
 from steelyard.records.files.migration import facts_of_1
 from steelyard.web.reading import read_bounded
@@ -180,9 +181,14 @@ def _status(path: str) -> tuple[int, int, int] | None:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
+def _sums(path: Path) -> Sums | None:
+    return sums_of(read_bounded(path), path) if path.exists() else None
+
+
 def _read(key: str, path: Path, stamp: Stamp) -> _Known:
     try:
-        facts = parsed(read_bounded(path / RUN), path / RUN, RunFacts, facts_of_1)
+        data = checked(path, RUN, read_bounded(path / RUN), _sums(path / SUMS))
+        facts = parsed(data, path / RUN, RunFacts, facts_of_1)
         imported = Run(path).is_import
         state = RunState("imported") if imported else together(map(state_of, ledgers_of(path)))
         return _Known(stamp, ListedRun(key, path, facts, state, running=False))

@@ -14,7 +14,7 @@ import typer
 
 from steelyard.cli.console import say, shown, tell, warn
 from steelyard.cli.runs import queue_states
-from steelyard.errors import ExitCode
+from steelyard.errors import ExitCode, RecordError
 from steelyard.queue.submitting import Queued
 from steelyard.records.archive import Run
 from steelyard.records.deletion import bytes_on_disk
@@ -120,22 +120,27 @@ def print_runs(
     listing = Index(results_folder(results)).listing()
     now_s = time.time()
     queued = queue_states.queue_states([Run(run.path) for run in listing.runs.values()])
-    rows = [
-        _row(run, queued.get(str(run.path)))
-        for run in listing.runs.values()
-        if wanted.has(run, now_s, queued.get(str(run.path)))
-    ]
+    rows, skipped = [], [*listing.skipped]
+    for run in listing.runs.values():
+        own = queued.get(str(run.path))
+        if wanted.has(run, now_s, own):
+            try:
+                rows.append(_row(run, own))
+            except RecordError as error:
+                skipped.append(Skipped(run.key, error.message))
     rows.sort(key=_KEYS[sort], reverse=reverse)
     if as_json:
-        skipped = [vars(each) for each in listing.skipped]
-        document = {"runs": [row.document() for row in rows], "skipped": skipped}
+        document = {
+            "runs": [row.document() for row in rows],
+            "skipped": [vars(each) for each in skipped],
+        }
         say(json.dumps(document, indent=1))
         return ExitCode.DONE
     for line in _table(rows):
         say(line)
     size = format_bytes(sum(row.size_bytes for row in rows))
     tell(f"{counted(len(rows), 'run')} of {len(listing.runs)} in {shown(results)}, {size}")
-    _tell_skipped(listing.skipped)
+    _tell_skipped(skipped)
     return ExitCode.DONE
 
 

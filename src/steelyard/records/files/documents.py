@@ -16,6 +16,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 VERSION = 2
 """The schema version of run facts, plans and records that are written."""
 RESTORE = "it is damaged; restore the run from a backup"
+LATER = "read it with a later steelyard: run.json names the version that wrote it"
 
 
 def document_of(data: bytes, path: Path) -> dict[str, Any]:
@@ -63,6 +64,8 @@ def parsed(
             return _migrated(path, document, model, of_1)
         if isinstance(version, int) and version != VERSION:
             raise _unknown_version(path, version) from error
+        if all(each["type"] == "extra_forbidden" for each in error.errors()):
+            raise _unknown_field(path, error) from error
         raise _damaged(path, error) from error
 
 
@@ -84,7 +87,17 @@ def _migrated(
 def _unknown_version(path: Path, version: int) -> RecordError:
     return RecordError(
         f"{path} has schema version {version}; this steelyard reads versions 1 to {VERSION}",
-        hint="read it with a later steelyard: run.json names the version that wrote it",
+        hint=LATER,
+        slug="record-version-unknown",
+    )
+
+
+def _unknown_field(path: Path, error: ValidationError) -> RecordError:
+    """Of a document that is what was written, and has more than this version knows."""
+    name = ".".join(str(part) for part in error.errors()[0]["loc"])
+    return RecordError(
+        f"{path} has `{name}`, which this steelyard does not know",
+        hint=LATER,
         slug="record-version-unknown",
     )
 
