@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine wheel quickstart studies-full test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-faults bench-engine bench-kernels bench-generators bench-judge bench-overhead bench-queue bench-growth bench-serve bench-check bench-time bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine wheel quickstart studies-full test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-faults bench-engine bench-loops bench-kernels bench-generators bench-judge bench-overhead bench-queue bench-growth bench-serve bench-check bench-time bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -116,6 +116,9 @@ bench-faults: setup ## As root: faults injected into one system's trials, system
 
 bench-engine: setup ## Every protocol of the engine against its peers, interleaved; bench/README.md
 	$(BIN)/python -m bench.engine
+
+bench-loops: setup ## What io_uring would save: minimal clients of a ring and of epoll, interleaved with the engine and wrk; as root
+	$(BIN)/python -m bench.engine.loops
 
 bench-kernels: setup ## linpack against OpenBLAS and triad against C, interleaved
 	$(BIN)/python -m bench.kernels_against_peers

@@ -103,11 +103,17 @@ def soak_text(document: dict[str, Any], name: str) -> str:
     return f"{heading}\n\n{judged_table(document['summary'])}"
 
 
+def loops_text(document: dict[str, Any], name: str) -> str:
+    """The table of both loops, and on what it was made."""
+    return f"{engine_heading(document, name)}\n\n{judged_table(document['summary'])}"
+
+
 KERNELS_HEAD = ["contest", "against", "figure", "goal", "ratio", "spread", "met"]
 ENGINE = Block("engine", engine_text)
 KERNELS = Block("kernels-against-peers", kernels_text)
 SOAK = Block("memory-soak", soak_text)
-BLOCKS = (ENGINE, KERNELS, SOAK)
+LOOPS = Block("loops", loops_text)
+BLOCKS = (ENGINE, KERNELS, SOAK, LOOPS)
 
 
 def engine_heading(document: dict[str, Any], name: str) -> str:
