@@ -11,11 +11,13 @@ from tests.unit.judge.studies import Value, a_record, a_study, noisy
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.judge.kinds.verdict_notes import GeneratorSaturated, InterferenceUnequal
+from steelyard.judge.visits.pairs import Pair
+from steelyard.judge.visits.readings import Readings
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import TrialRecord
 from steelyard.records.warnings import Figures, TrialWarning, WarningKind
-from steelyard.study.model import Study
+from steelyard.study.model import ResponseSpec, Study
 
 
 def overall(findings: RunFindings) -> VerdictFinding:
@@ -121,6 +123,65 @@ def test_on_a_machine_that_is_never_idle_more_of_it_for_others_withholds_the_ver
 def test_a_system_that_leaves_processors_to_others_is_not_disturbed_by_them() -> None:
     left = {"fast": 0.6, "durable": 0.3}
     assert judged_on_a_busy_machine(taken=MORE, waited=left).word is VerdictWord.SLOWER
+
+
+def judged_beside_others(ratio: float, taken_cores: float | None) -> VerdictFinding:
+    """The trials of one system alone have the warning, each with the processors that were taken."""
+    figures: Figures = {"machine": "host", "cpu_ratio": 0.015}
+    if taken_cores is not None:
+        figures["taken_cores"] = taken_cores
+    study, plan = a_study(), make_plan(a_study(), 3)
+    records = [
+        record.model_copy(
+            update={"warnings": tuple(w.model_copy(update={"figures": figures}) for w in each)}
+        )
+        for record in with_warnings(plan, noisy(ratio), WarningKind.FOREIGN_CPU, of_durable)
+        for each in [record.warnings]
+    ]
+    return overall(judge_study(study, plan, records, run="r"))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "taken_cores", "word"),
+    [
+        (0.5, 0.03, VerdictWord.SLOWER),
+        (0.95, 0.03, VerdictWord.UNDECIDED),  # within four times of what was taken
+        (0.5, 0.3, VerdictWord.UNDECIDED),
+        (0.05, 0.6, VerdictWord.UNDECIDED),  # a processor shared with others: nothing is known
+        (0.05, None, VerdictWord.UNDECIDED),
+    ],
+)
+def test_a_difference_far_beyond_what_was_taken_is_not_withheld(
+    ratio: float, taken_cores: float | None, word: VerdictWord
+) -> None:
+    verdict = judged_beside_others(ratio, taken_cores)
+    assert verdict.word is word
+    assert isinstance(verdict.withheld, InterferenceUnequal) is (word is VerdictWord.UNDECIDED)
+
+
+@pytest.mark.parametrize(
+    ("name", "whole"),
+    [
+        ("throughput", True),
+        ("run_time", True),
+        ("response.mean", True),
+        ("response.p99", False),
+        ("probe.p50", False),
+        ("response.max", False),
+        ("iperf3.jitter", False),
+        ("event.backup.worst_time", False),
+    ],
+)
+def test_what_is_taken_bounds_no_percentile_and_no_largest(name: str, whole: bool) -> None:
+    plan = make_plan(a_study(), 3)
+    records = [
+        record.model_copy(update={"responses": {name: record.responses["rate"]}})
+        for record in with_warnings(plan, noisy(0.8), WarningKind.STEAL, lambda _: False)
+    ]
+    response = ResponseSpec(name=name, label=name, unit="s", direction="lower")
+    series = Readings(plan, records).series(Pair("fast", "durable"), response, None)
+    assert series.values.size
+    assert series.whole is whole
 
 
 def test_what_the_study_accepts_withholds_nothing() -> None:

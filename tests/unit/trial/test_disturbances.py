@@ -63,6 +63,18 @@ def test_other_programs_above_one_percent_are_named(kinds: Callable[..., list[st
     assert kinds(counters(ours_ms=1000, user=1200)) == ["foreign_cpu"]
 
 
+@pytest.mark.parametrize(
+    ("columns", "ratio"),
+    [(counters(steal=60), "steal_ratio"), (counters(ours_ms=1000, user=1060), "cpu_ratio")],
+)
+def test_what_was_taken_is_told_in_processors_as_well(
+    seen: Callable[..., Seen], columns: dict[str, list[int | None]], ratio: str
+) -> None:
+    (found,) = sample_warnings("system", seen(columns).window)
+    assert found.figures[ratio] == pytest.approx(60 / 4000)
+    assert found.figures["taken_cores"] == pytest.approx(60 / 2000)
+
+
 def test_what_the_kernel_does_is_no_one_s_computing(kinds: Callable[..., list[str]]) -> None:
     assert kinds(counters(ours_ms=1000, user=1000, system=1500, softirq=400)) == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
@@ -35,6 +36,10 @@ _SHARES: dict[Interference, str] = {
 """Of which warnings say how much was taken of all processors."""
 _LEAST_GAP = 0.05
 """Between the middles of both systems: on a busy machine shares differ a little by chance."""
+_TAKEN = "taken_cores"
+_MOST_BOUNDED_CORES = 0.5
+_TIMES_AS_MUCH = 4
+"""What is taken of a processor also costs caches, clock rate and turns: allowed for so often."""
 
 
 def interference_unequal(
@@ -50,7 +55,7 @@ def interference_unequal(
         affected = _affected(cause, visits, readings)
         hit = {name: len(affected.visits & set(of)) for name, of in visits.items()}
         one, another = ((hit[name], len(visits[name])) for name in (pair.baseline, pair.other))
-        if counts_differ(one, another, level=_LEVEL):
+        if counts_differ(one, another, level=_LEVEL) and not _exceeds(cause, series, readings):
             return InterferenceUnequal(
                 cause=cause,
                 baseline=pair.baseline,
@@ -62,6 +67,30 @@ def interference_unequal(
                 above_ratio=affected.above_ratio,
             )
     return None
+
+
+def _exceeds(cause: Interference, series: Series, readings: Visits) -> bool:
+    """Whether the difference is clear, and larger than all that was taken can have made.
+
+    Of work on one processor a share is lost, of other work less. Known where every warning says
+    how many processors were taken, less than half of one at most, and of numbers that are of
+    whole windows: a percentile may grow many times by what takes a hundredth of the time.
+    """
+    taken = [readings.figure(visit, cause, _TAKEN) for visit in series.visits]
+    known = [cores for cores in taken if cores is not None]
+    if not series.whole or len(known) < len(taken):
+        return False
+    most, defined = max(known, default=0.0), series.defined()
+    found = contrast(defined.values, defined.other)
+    if found is None or not 0 < most < _MOST_BOUNDED_CORES:
+        return False
+    return _least_log(found) > -_TIMES_AS_MUCH * math.log1p(-most)
+
+
+def _least_log(found: Contrast) -> float:
+    """The end of the interval of a difference that is nearer to none; below 0 where that is in."""
+    reach = float(t_bound(_LEVEL_OF_A_LOOK, found.freedom)) * found.standard_error_log
+    return abs(found.difference_log) - reach
 
 
 class _Affected(NamedTuple):
@@ -156,6 +185,8 @@ def interference_explains_mean(
         return None
     known = {name: (series.defined(), readings) for name, (series, readings) in on.items()}
     for cause in CAUSES:
+        if all(_exceeds(cause, *each) for each in known.values()):
+            continue
         hits = {name: _hit(cause, pair, *each) for name, each in known.items()}
         more = {name: _more_behind(hits[name], each, ahead) for name, (each, _) in known.items()}
         most = max(more, key=more.__getitem__)
@@ -207,10 +238,7 @@ class _Part(NamedTuple):
 def _clear_beside(parts: Sequence[_Part], *, ahead: bool) -> bool:
     """Whether the system ahead is ahead among visits that are alike, as far as they show it."""
     found = mean_of([each.contrast for each in parts])
-    if found is None:
-        return False
-    reach = float(t_bound(_LEVEL_OF_A_LOOK, found.freedom)) * found.standard_error_log
-    return (found.difference_log if ahead else -found.difference_log) > reach
+    return found is not None and (found.difference_log > 0) == ahead and _least_log(found) > 0
 
 
 def _visits(pair: Pair, series: Series) -> dict[str, list[int]]:

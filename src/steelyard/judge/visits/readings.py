@@ -8,8 +8,10 @@ that have all of them. Signs are such that larger is better.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from statistics import median
@@ -32,6 +34,9 @@ from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.study.model import FIND, Level, ResponseSpec
+
+_OF_A_PART = re.compile(r"(^|[._])(p\d|max|worst|jitter|dip|errors)")
+"""Names of responses that a short disturbance changes by more than it takes of a window."""
 
 OF_TWO = ("big_stick", "pairs")
 """Designs of two systems, which both stay to the end."""
@@ -208,7 +213,8 @@ class Readings:
             if wanted and len(known) == len(logs):
                 mean = sign * math.fsum(known) / len(known)
                 rows.append((visit, slot, system == pair.other, mean))
-        return self.series_of(rows, tuple(each.note(trials) for each, trials in problems.items()))
+        found = self.series_of(rows, tuple(each.note(trials) for each, trials in problems.items()))
+        return replace(found, whole=scale == "log" and not _OF_A_PART.search(response.name))
 
     def series_of(self, rows: Sequence[Row], problems: tuple[NotJudged, ...] = ()) -> Series:
         """Rows of a pair with what is known of their visits besides."""

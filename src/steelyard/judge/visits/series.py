@@ -25,6 +25,7 @@ class Series:
     Among several systems, ``before`` names that of the visit that was measured just before.
     ``problems`` say why nothing can be judged. ``covariate`` is what was measured of the machine
     before each visit, shape (visits, parts), ``None`` without any; ``parts`` names its columns.
+    ``whole``: the numbers are of all that a window did, and not of its slowest part.
     """
 
     visits: tuple[int, ...]
@@ -35,6 +36,7 @@ class Series:
     before: tuple[str | None, ...] = ()
     covariate: Floats | None = None
     parts: tuple[str, ...] = ()
+    whole: bool = False
 
     @property
     def n_other(self) -> int:

@@ -112,10 +112,11 @@ def sample_warnings(
     steal = (window.rate_per_s("cpu.steal_ns") or 0.0) / whole
     if steal > MOST_STEAL:
         kind = WarningKind.GUEST_STEAL if guest else WarningKind.STEAL
-        yield _warning(kind, machine, steal_ratio=steal)
+        yield _warning(kind, machine, steal_ratio=steal, taken_cores=steal * whole / 1e9)
     foreign = _foreign(window, whole, (f"process.{OURS}", *apart))
     if foreign > MOST_FOREIGN:
-        yield _warning(WarningKind.FOREIGN_CPU, machine, cpu_ratio=foreign, **_waited(window))
+        taken = {"cpu_ratio": foreign, "taken_cores": foreign * whole / 1e9}
+        yield _warning(WarningKind.FOREIGN_CPU, machine, **taken, **_waited(window))
     if not apart:  # of what is beside our processes only the computing is known
         yield from _foreign_traffic(machine, window)
     retransmits = _retransmits(window)
