@@ -67,13 +67,21 @@ def anonymous(run: RunFindings, host_names: Iterable[str] = ()) -> RunFindings:
     document = run.model_dump()
     for part in (document, *document["workloads"]):
         part |= {key: _cleaned(part[key], names) for key in _FREE_TEXT if key in part}
-    document["study_text"] = anonymous_text(document["study_text"], names)
+    text = document["study_text"]
+    document["study_text"] = anonymous_text(
+        text, [name for name in names if not _is_key(name, text)]
+    )
     for machine in document["machines"]:
         for fact, value in machine["facts"].items():
             machine["facts"][fact] = _fact(fact, value, names)
     for difference in document["differences"]:
         _withhold(difference)
     return RunFindings.model_validate(document)
+
+
+def _is_key(name: str, study_text: str) -> bool:
+    """Whether a study file names something so, such as a system that its variant leaves out."""
+    return re.search(rf"(?<![\w.-]){re.escape(name)}\s*:", study_text) is not None
 
 
 def anonymous_text(text: str, host_names: Iterable[str] = ()) -> str:

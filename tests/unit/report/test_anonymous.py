@@ -65,6 +65,12 @@ def test_a_host_that_is_called_like_a_system_leaves_the_system_its_name() -> Non
     assert anonymous(findings, list(findings.systems)) == findings
 
 
+def test_a_host_that_is_called_like_a_system_of_another_variant_leaves_the_study_as_it_is() -> None:
+    text = "systems:\n  one: {platform: native}\n  vm: {platform: qemu}\n# run on lab-7\n"
+    run = golden("plain").model_copy(update={"study_text": text})
+    assert anonymous(run, {"vm", "lab-7"}).study_text == text.replace("lab-7", "<machine>")
+
+
 def test_levels_of_the_study_stay_so_that_every_verdict_still_finds_its_condition() -> None:
     plain = golden("decided")
     at = {"system.image": "/srv/images/base.qcow2"}
