@@ -125,3 +125,23 @@ def test_a_report_names_warnings_in_the_order_of_the_trials_each_time_it_is_writ
     (line,) = failure_lines(views(findings.model_copy(update={"attempts": (suspect,)}))[0])
     named = "; ".join(f"{kind_text(kind)} (1)" for kind in kinds)
     assert line.endswith(f": {named}.")
+
+
+def test_systems_that_fail_in_the_same_words_stand_together() -> None:
+    findings = golden("plain")
+    fast, durable = (
+        next(a for a in findings.attempts if a.cell.system == name) for name in findings.systems
+    )
+    died = {"outcome": "service_died", "message": "the service ended by signal 6"}
+    left = {"outcome": "service_died", "message": "its port was taken"}
+    attempts = (
+        *(each.model_copy(update=died) for each in (fast, fast, durable)),
+        durable.model_copy(update=left),
+    )
+    alike = findings.model_copy(update={"attempts": attempts[:3]})
+    (line,) = failure_lines(views(alike)[0])
+    assert "3 service died (2 of fast, 1 of durable): the service ended by signal 6" in line
+    apart = findings.model_copy(update={"attempts": (attempts[0], attempts[3])})
+    (line,) = failure_lines(views(apart)[0])
+    assert "1 service died (fast): the service ended" in line
+    assert "1 service died (durable): its port was taken" in line

@@ -49,8 +49,8 @@ def _lines(run: RunFindings) -> Iterator[str]:
     yield from _titled("Claims", lines(run, claim_lines))
     failed = [*lines(run, failed_attempt_lines), *lines(run, lost_lines)]
     more = len(failed) - MOST_FAILURES
-    rest = [f"{more} more in the report"] if more > 0 else []
-    yield from _titled("Failures", [*failed[:MOST_FAILURES], *rest])
+    rest = f" ({more} more in the report)" if more > 0 else ""
+    yield from _titled(f"Failures{rest}", failed[:MOST_FAILURES])
     trust = trust_lines(run)
     wide = max(len(line.title) for line in trust)
     yield from _titled(
@@ -74,7 +74,7 @@ def _titled(title: str, found: list[str]) -> Iterator[str]:
 def _table(table: EffectRows) -> Iterator[str]:
     """Its columns in line; the first rows, under the groups that they stand in."""
     yield f"{table.caption[:1].upper()}{table.caption[1:]}"
-    shown = table.rows[:MOST_ROWS]
+    shown = table.rows[:MOST_ROWS] if len(table.rows) > MOST_ROWS + 1 else table.rows
     cells = [table.head, *(row.cells for row in shown)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     group = ""

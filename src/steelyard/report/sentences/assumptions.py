@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.steadiness.findings import Steadiness
@@ -309,18 +309,27 @@ def _damaged_while_up(view: View) -> list[str]:
 def _kinds(failed: Sequence[AttemptFinding]) -> list[str]:
     """How often what happened to which system, with what most of them say.
 
-    Damage comes first, then the commonest.
+    Damage comes first, then the commonest; systems of which the same is said stand together.
     """
-    kinds: dict[tuple[str, str], list[str]] = defaultdict(list)
+    messages: dict[tuple[str, str], list[str]] = defaultdict(list)
     for attempt in failed:
-        kinds[attempt.outcome, attempt.cell.system].append(attempt.message or "")
+        messages[attempt.outcome, attempt.cell.system].append(attempt.message or "")
+    alike: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for (outcome, system), said in messages.items():
+        alike[outcome, (commonest(said) or "").rstrip(".")][system] = len(said)
     return [
-        f"{len(messages)} {outcome.replace('_', ' ')} ({system})"
-        + (f": {said.rstrip('.')}" if (said := commonest(messages)) else "")
-        for (outcome, system), messages in sorted(
-            kinds.items(), key=lambda each: (each[0][0] != DAMAGED, -len(each[1]))
+        f"{sum(counts.values())} {outcome.replace('_', ' ')} ({_of_each(counts)})"
+        + (f": {said}" if said else "")
+        for (outcome, said), counts in sorted(
+            alike.items(), key=lambda each: (each[0][0] != DAMAGED, -sum(each[1].values()))
         )
     ]
+
+
+def _of_each(counts: Mapping[str, int]) -> str:
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{count} of {system}" for system, count in counts.items())
 
 
 def missing_lines(view: View) -> list[str]:

@@ -8,6 +8,7 @@ from steelyard.report.vocabulary import compared_all
 from steelyard.units import format_bytes
 
 _NAMED = 3
+_NAMED_OF_DECLARED = 2
 _LONGEST = 40
 _ACCELERATORS = {"tcg": "emulated, no KVM", "kvm": "KVM"}
 
@@ -38,9 +39,9 @@ def declared_line(run: RunFindings) -> str:
     noun = compared_all(run)
     if not facts:
         return f"No recorded fact differs between the {noun}."
-    more = len(facts) - _NAMED
-    named = [*facts[:_NAMED], *([f"{more} more"] if more > 0 else [])]
-    return f"The {noun} differ only in what the study declares: {listed(named)}."
+    more = len(facts) - _NAMED_OF_DECLARED
+    named = [*facts[:_NAMED_OF_DECLARED], *([f"{more} more"] if more > 0 else [])]
+    return f"Only what the study declares differs: {listed(named)}."
 
 
 def _gravest(found: list[DifferenceFinding]) -> list[DifferenceFinding]:
