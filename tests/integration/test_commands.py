@@ -12,7 +12,7 @@ import pytest
 
 from steelyard.plan.model import Plan
 from steelyard.records.archive import open_run
-from steelyard.records.events import AttemptMeasured, RunJudged, RunPlanned, stream_adapter
+from steelyard.records.stream import AttemptMeasured, RunJudged, RunPlanned, stream_adapter
 from steelyard.traces.bank import read_bank
 from tests.integration.conftest import LONG_STUDY, LONGEST_S, Finished, Steelyard
 

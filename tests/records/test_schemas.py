@@ -22,11 +22,12 @@ from steelyard.consistency.findings import (
 )
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.archive import RunFacts
-from steelyard.records.events import AttemptMeasured, Event, RunJudged, RunPlanned
+from steelyard.records.events import Event
 from steelyard.records.files.documents import VERSION
 from steelyard.records.missing import MissingKind
 from steelyard.records.note import ON
 from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.records.stream import AttemptMeasured, RunJudged, RunPlanned
 from steelyard.records.warnings import WarningKind
 from steelyard.report.json_schemas import DOCUMENTS, schema_of, schema_text
 from steelyard.report.notes.missing import TEXTS

@@ -28,8 +28,9 @@ from steelyard.judge.verdict import look
 from steelyard.plan.make import make_plan
 from steelyard.records.archive import RunFacts
 from steelyard.records.creation import create_run
-from steelyard.records.events import AttemptMeasured, RunPlanned, SessionOpened, stream_adapter
+from steelyard.records.events import SessionOpened
 from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
+from steelyard.records.stream import AttemptMeasured, RunPlanned, stream_adapter
 from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.report.view import NONE
 

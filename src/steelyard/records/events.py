@@ -16,7 +16,6 @@ from steelyard.records.disk_checks import DiskCheck
 from steelyard.records.missing import Missing
 from steelyard.records.schema import Calibration, Outcome
 from steelyard.records.steady_clock import now_unix_ns
-from steelyard.records.warnings import WarningKind
 from steelyard.study.model import Level
 
 InterimVerdict = Literal["faster", "slower", "equivalent", "trade_off", "undecided", "not_judged"]
@@ -24,34 +23,34 @@ SessionEnd = Literal["decided", "budget_visits", "budget_time", "interrupted", "
 """Why a session ended by itself or was asked to."""
 
 
-class _Event(Frozen):
+class Recorded(Frozen):
     """Base of all events; ``at_unix_ns`` is when it was made, just before it was written."""
 
     event: str
     at_unix_ns: int = Field(default_factory=now_unix_ns)
 
 
-class LedgerRepaired(_Event):
+class LedgerRepaired(Recorded):
     """A line that a crash had torn was cut off when the ledger was opened."""
 
     event: Literal["ledger_repaired"] = "ledger_repaired"
     bytes_cut: int
 
 
-class SessionOpened(_Event):
+class SessionOpened(Recorded):
     """A controller began to work on the run."""
 
     event: Literal["session_opened"] = "session_opened"
 
 
-class SessionClosed(_Event):
+class SessionClosed(Recorded):
     """The controller ended; ``reason`` is ``None`` when an error ended it."""
 
     event: Literal["session_closed"] = "session_closed"
     reason: SessionEnd | None
 
 
-class MachineLeased(_Event):
+class MachineLeased(Recorded):
     """The session is about to take the lease of a machine, with the next fence number there."""
 
     event: Literal["machine_leased"] = "machine_leased"
@@ -59,14 +58,14 @@ class MachineLeased(_Event):
     fence: int
 
 
-class MachineLeft(_Event):
+class MachineLeft(Recorded):
     """An error ended what is done on this machine of several; the others went on."""
 
     event: Literal["machine_left"] = "machine_left"
     message: str
 
 
-class EnvironmentRecorded(_Event):
+class EnvironmentRecorded(Recorded):
     """The machines that carry systems were listed before the session.
 
     ``not_listed`` maps a machine to the error that kept it from being listed.
@@ -87,7 +86,7 @@ class EnvironmentDifference(Frozen):
     after: str | None
 
 
-class EnvironmentCompared(_Event):
+class EnvironmentCompared(Recorded):
     """The machines were listed again and compared after the session's changes were undone.
 
     ``differences`` are the first 50 of ``count`` that the run may have caused, ``others`` the
@@ -112,7 +111,7 @@ class WallClock(Frozen):
     uncertainty_ns: int
 
 
-class WallClocksCompared(_Event):
+class WallClocksCompared(Recorded):
     """The wall clocks of the other machines of the study were read, before anything was started."""
 
     event: Literal["wall_clocks_compared"] = "wall_clocks_compared"
@@ -131,7 +130,7 @@ class ReferenceKernelSeries(Frozen):
     missing: Missing | None = None
 
 
-class NoiseMeasured(_Event):
+class NoiseMeasured(Recorded):
     """The reference kernel ran many times in a row before the first trial, once in a run."""
 
     event: Literal["noise_measured"] = "noise_measured"
@@ -144,7 +143,7 @@ class CellCalibration(Calibration):
     cell: Cell
 
 
-class GeneratorCalibrated(_Event):
+class GeneratorCalibrated(Recorded):
     """The generator was calibrated for everything that is still to be measured.
 
     ``after_visit``: anew and between visits, for cells whose calibration a trial of that visit has
@@ -156,7 +155,7 @@ class GeneratorCalibrated(_Event):
     cells: tuple[CellCalibration, ...]
 
 
-class AttemptStarted(_Event):
+class AttemptStarted(Recorded):
     """An attempt at a trial began."""
 
     event: Literal["attempt_started"] = "attempt_started"
@@ -164,7 +163,7 @@ class AttemptStarted(_Event):
     attempt: int
 
 
-class AttemptFinished(_Event):
+class AttemptFinished(Recorded):
     """The record of an attempt is on stable storage."""
 
     event: Literal["attempt_finished"] = "attempt_finished"
@@ -194,7 +193,7 @@ class InterimComparison(Frozen):
     high_log: float | None
 
 
-class InterimLook(_Event):
+class InterimLook(Recorded):
     """The judge was asked whether to continue, after ``visits_done`` visits.
 
     ``least_visits_more`` and ``most_visits_more`` are the forecast until all is decided; ``None``
@@ -210,7 +209,7 @@ class InterimLook(_Event):
     open_claims: tuple[str, ...]
 
 
-class SystemsEliminated(_Event):
+class SystemsEliminated(Recorded):
     """From ``block`` on only the ``remaining`` systems are measured; the rest is decided."""
 
     event: Literal["systems_eliminated"] = "systems_eliminated"
@@ -218,7 +217,7 @@ class SystemsEliminated(_Event):
     remaining: tuple[str, ...]
 
 
-class WorkloadsEliminated(_Event):
+class WorkloadsEliminated(Recorded):
     """The same of a study of several workloads: the systems that remain, by workload."""
 
     event: Literal["workloads_eliminated"] = "workloads_eliminated"
@@ -254,7 +253,7 @@ class FutilityReason(Frozen):
     commonest: CommonestFailure
 
 
-class SystemStopped(_Event):
+class SystemStopped(Recorded):
     """A system is not measured any more, for futility."""
 
     event: Literal["system_stopped"] = "system_stopped"
@@ -262,7 +261,7 @@ class SystemStopped(_Event):
     reason: FutilityReason
 
 
-class WorkloadStopped(_Event):
+class WorkloadStopped(Recorded):
     """One workload of several is not measured any more, for futility.
 
     ``reasons`` by system are those of the systems that failed, ``stopped_on`` all systems on
@@ -276,7 +275,7 @@ class WorkloadStopped(_Event):
     visit: int
 
 
-class DisksChecked(_Event):
+class DisksChecked(Recorded):
     """The disks of a system that stayed up between trials were checked when it was taken down."""
 
     event: Literal["disks_checked"] = "disks_checked"
@@ -284,7 +283,7 @@ class DisksChecked(_Event):
     disk_checks: tuple[DiskCheck, ...]
 
 
-class StoppedRetried(_Event):
+class StoppedRetried(Recorded):
     """The user asks to measure again what was stopped before: attempts on these systems until now
     do not count for stopping them, nor against the attempts that a trial may have.
     """
@@ -293,7 +292,7 @@ class StoppedRetried(_Event):
     systems: tuple[str, ...]
 
 
-class BudgetExtended(_Event):
+class BudgetExtended(Recorded):
     """The visits whose systems were assigned in advance are added to the plan, once."""
 
     event: Literal["budget_extended"] = "budget_extended"
@@ -301,7 +300,7 @@ class BudgetExtended(_Event):
     visits_before: int
 
 
-class UndoPlanned(_Event):
+class UndoPlanned(Recorded):
     """A machine is about to be changed; ``inverse`` takes the change back.
 
     Synced before the change. ``removes`` is the label of an instance that the inverse removes,
@@ -315,7 +314,7 @@ class UndoPlanned(_Event):
     inverse: dict[str, JsonValue]
 
 
-class Undone(_Event):
+class Undone(Recorded):
     """The change of ``undo`` has been undone."""
 
     event: Literal["undone"] = "undone"
@@ -346,73 +345,6 @@ Event = (
     | UndoPlanned
     | Undone
 )
-
-
-class RunPlanned(_Event):
-    """A session begins on ``run``, the folder of its records, of whose trials some are done.
-
-    ``commitment`` is the digest of that to study, plan and seed; ``None`` of a run without.
-    """
-
-    event: Literal["run_planned"] = "run_planned"
-    tool_version: str
-    run: str
-    study: str
-    study_sha256: str
-    seed: int
-    commitment: str | None = None
-    systems: tuple[str, ...]
-    visits: int
-    trials: int
-    trials_done: int
-
-
-class MachineTurn(_Event):
-    """What follows is of this machine of several, which take turns."""
-
-    event: Literal["machine_turn"] = "machine_turn"
-    machine: str
-
-
-class AttemptMeasured(_Event):
-    """What an attempt said of its primary response; all of it is in its record.
-
-    ``value`` is ``None`` where it was not measured. ``at_most_s_more`` is how long the rest of the
-    plan takes by the trials so far; it may end before.
-    """
-
-    event: Literal["attempt_measured"] = "attempt_measured"
-    trial: int
-    attempt: int
-    visit: int
-    cell: Cell
-    outcome: Outcome
-    response: str
-    value: float | None
-    unit: str
-    warnings: tuple[WarningKind, ...]
-    at_most_s_more: float | None
-
-
-class RunJudged(_Event):
-    """The run has ended by itself. ``findings`` are those of ``findings.json``, ``reports`` the
-    files that were written, ``exit_code`` that of the command.
-    """
-
-    event: Literal["run_judged"] = "run_judged"
-    exit_code: int
-    reports: tuple[str, ...]
-    findings: dict[str, JsonValue]
-
-
-StreamEvent = Event | RunPlanned | MachineTurn | AttemptMeasured | RunJudged
-"""A line of ``run --json``: an event of the ledger, or one for whoever watches alone."""
-
-
-@functools.cache
-def stream_adapter() -> TypeAdapter[StreamEvent]:
-    """Reads a line of ``run --json`` by the name of its event."""
-    return TypeAdapter(Annotated[StreamEvent, Field(discriminator="event")])
 
 
 @functools.cache

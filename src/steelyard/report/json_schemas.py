@@ -19,9 +19,10 @@ from steelyard.judge.findings import RunFindings
 from steelyard.plan.model import Plan
 from steelyard.records.archive import RunFacts
 from steelyard.records.commitment import Commitment
-from steelyard.records.events import event_adapter, stream_adapter
+from steelyard.records.events import event_adapter
 from steelyard.records.note import ON, TEXT, Note
 from steelyard.records.schema import TrialRecord
+from steelyard.records.stream import stream_adapter
 
 Schema = dict[str, object]
 """A JSON schema, or a part of one."""

@@ -36,7 +36,7 @@ from steelyard.hosts.secrets import refuse_missing_secrets
 from steelyard.judge.findings import RunFindings, WorkloadFindings
 from steelyard.plan.make import Planned
 from steelyard.records.archive import Run, open_run
-from steelyard.records.events import RunJudged
+from steelyard.records.stream import RunJudged
 from steelyard.report.from_run import find_each
 from steelyard.report.notes import json_text
 from steelyard.report.view import View, views

@@ -12,7 +12,7 @@ from steelyard.cli.session.stream import EventStream
 from steelyard.errors import SteelyardError
 from steelyard.hosts.kinds import Kind
 from steelyard.records.archive import Run
-from steelyard.records.events import MachineTurn
+from steelyard.records.stream import MachineTurn
 from steelyard.study.machines import parts_of
 from steelyard.study.model import Study
 from steelyard.trial.machines import OnMachine

@@ -8,8 +8,8 @@ from contextlib import suppress
 from steelyard.cli.session.state import SessionState
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
-from steelyard.records.events import AttemptMeasured, RunPlanned, StreamEvent
 from steelyard.records.schema import TrialRecord
+from steelyard.records.stream import AttemptMeasured, RunPlanned, StreamEvent
 from steelyard.study.model import Study
 from steelyard.study.workload_study import study_of
 
