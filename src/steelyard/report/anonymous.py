@@ -45,7 +45,7 @@ _KERNEL_FILES = re.compile(r"((?<![\w/])/(?:proc|sys)/[\w.+@~/-]+)")
 _PATH = re.compile(r"(?<![\w.:/<}#])/(?:[\w.+@~-]+/)+[\w.+@~-]*\w")
 _IPV4 = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)")
 _HARDWARE = re.compile(r"\b[0-9a-f]{2}(?::[0-9a-f]{2}){5}\b", re.IGNORECASE)
-_URL_HOST = re.compile(r"\b(ssh://)(?:[\w.-]+@)?[\w.-]+")
+_URL_HOST = re.compile(r"\b((?:ssh|nbd|iscsi|nfs)://)(?:[\w.-]+@)?[\w.-]+")
 _VERSION = re.compile(r"(?<=\d)[-+~].*")
 _KERNEL = re.compile(r"\b(kernel \d+(?:\.\d+)+)[-+~][\w.+~-]*\w")
 

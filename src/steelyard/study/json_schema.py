@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from steelyard import units
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Shelf
+from steelyard.study.declared.network_disks import PATTERN
 from steelyard.study.declared.responses import responses
 from steelyard.study.declared.setting import OFF, Setting
 from steelyard.study.file.grammar import StudyFile
@@ -56,6 +57,8 @@ def study_schema() -> dict[str, Any]:
     _open(parts["MeterPart"], "use", "meters", catalogue.meter)
     _open(parts["SystemPart"], "platform", "platforms", catalogue.platform)
     _open(parts["WorkloadPart"], "use", "workloads", catalogue.workload)
+    for place in ("SystemPart", "DefaultsPart"):
+        _close_disks(parts[place]["properties"]["disks"])
     changes = parts["VariantPart"]["properties"]
     for name, described in changes.items():  # null takes a part out
         shown = described.pop("description", "")
@@ -146,6 +149,13 @@ def _open(part: dict[str, Any], key: str, shelf: Shelf, load: Callable[[str], An
     part.pop("additionalProperties", None)
 
 
+def _close_disks(disks: dict[str, Any]) -> None:
+    """Says which settings a disk has."""
+    settings = _settings(catalogue.disk_settings())
+    for disk in disks["patternProperties"].values():
+        disk |= {"properties": settings, "additionalProperties": False}
+
+
 def _settings(settings: Mapping[str, Setting]) -> dict[str, Any]:
     return {name: _setting(setting) for name, setting in settings.items()}
 
@@ -167,6 +177,8 @@ def _one(setting: Setting) -> dict[str, Any]:
         pattern = rf"^(?!\s*[+-]?[0-9])|\.\.|{units.pattern(kind)}"
         number = quantity_schema(kind)["anyOf"]
         return {"anyOf": [*cast("list[object]", number), {"type": "string", "pattern": pattern}]}
+    if setting.kind == "network disk":
+        return {"type": "string", "pattern": PATTERN}
     if setting.choices:
         words = [*setting.choices, *([] if setting.off is None else [OFF, False])]
         truths = [truth for truth in (True, False) if str(truth).lower() in setting.choices]
@@ -180,7 +192,8 @@ def _one(setting: Setting) -> dict[str, Any]:
 
 def _further(setting: Setting) -> list[dict[str, Any]]:
     """Texts that stand for a list of values, or for one that lies elsewhere."""
-    return [] if setting.choices or setting.kind == "flag" else [{"type": "string"}]
+    closed = setting.choices or setting.kind in ("flag", "network disk")
+    return [] if closed else [{"type": "string"}]
 
 
 def _by_name(described: dict[str, Any], names: list[str]) -> dict[str, Any]:

@@ -44,6 +44,7 @@ _TYPES: dict[SettingKind, type] = {
     "sizes": tuple,
     "words": tuple,
     "addresses": dict,
+    "network disk": str,
     "flag": bool,
     "per user": int,
 }

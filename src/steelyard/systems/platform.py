@@ -21,6 +21,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.lab_network import Interface, LabNetwork
 from steelyard.hosts.machines import Reach, open_machine
 from steelyard.hosts.undo.log import UndoLog
+from steelyard.study.declared.network_disks import NetworkDisk
 from steelyard.study.model import Reset, SystemSpec, TrialReset
 from steelyard.study.platform.settings import SharedSettings
 from steelyard.systems.confinement import cgroup_folder
@@ -59,24 +60,36 @@ class InstanceContext:
 
 @dataclass(frozen=True)
 class RawDisk:
-    """One disk to be attached: ``name`` such as ``data-1`` is its serial number, too."""
+    """One disk to be attached: ``name`` such as ``data-1`` is its serial number, too.
+
+    It is made, or the beginning of one that a server offers: blank, unless ``anything`` that lies
+    there may be overwritten.
+    """
 
     name: str
     size_bytes: int
     cache: str = "none"
     bus: str = "virtio"
+    offered: NetworkDisk | None = None
+    anything: bool = False
+
+
+def _nothing() -> None:
+    return None
 
 
 @dataclass(frozen=True)
 class AttachedDisk:
     """A disk as the system sees it: ``device`` such as ``/dev/vdb``.
 
-    ``caches`` are the places that may hold its data, from the system outwards.
+    ``caches`` are the places that may hold its data, from the system outwards. ``failed`` asks what
+    its server has failed to do so far; nothing is known of one that a machine has itself.
     """
 
     disk: RawDisk
     device: str
     caches: tuple[str, ...] = ()
+    failed: Callable[[], str | None] = field(default=_nothing, compare=False)
 
 
 @dataclass(frozen=True)

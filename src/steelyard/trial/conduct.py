@@ -50,6 +50,7 @@ from steelyard.trial.attempt.prepare import (
     refuse_changed_settings,
 )
 from steelyard.trial.attempt.reference_kernel import reference_kernel_of
+from steelyard.trial.attempt.servers_of_disks import refuse_failed_servers, server_failed
 from steelyard.trial.attempt.tools import make_tools_ready
 from steelyard.trial.attempt.wall_clocks import read_walls, steps
 from steelyard.trial.drive.measure import clock_of, measure_all
@@ -217,6 +218,7 @@ def collect(attempt: Attempt) -> None:
 
 def check(attempt: Attempt) -> None:
     """Decides whether the trial counts."""
+    refuse_failed_servers(attempt)
     if attempt.outside is not None:
         outside = attempt.outside
         refuse_changed_settings(outside.host, outside.applied, outside.held)
@@ -295,11 +297,13 @@ def _refuse_full_disk(instance: Instance) -> None:
 
 
 def _closer_cause(attempt: Attempt, failed: TrialFailed) -> TrialFailed:
-    """A service that died explains whatever else went wrong during the load."""
-    if attempt.timeline.phase != "measure" or failed.outcome in {
-        Outcome.INTERRUPTED,
-        Outcome.AGENT_LOST,
-    }:
+    """What explains whatever else went wrong: a disk whose server failed, a service that died."""
+    if failed.outcome is Outcome.INTERRUPTED:
+        return failed
+    of_a_disk = server_failed(attempt)
+    if of_a_disk is not None:
+        return of_a_disk
+    if attempt.timeline.phase != "measure" or failed.outcome is Outcome.AGENT_LOST:
         return failed
     try:
         for instance in attempt.instances:

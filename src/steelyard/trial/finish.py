@@ -16,6 +16,7 @@ from steelyard.trial.attempt.attempt import Attempt, Ending
 from steelyard.trial.attempt.disk_checks import are_checked, check_disks_of, damaged
 from steelyard.trial.attempt.outcomes import as_failed
 from steelyard.trial.attempt.prepare import undo_inside, undo_load, undo_outside
+from steelyard.trial.attempt.servers_of_disks import is_lost
 from steelyard.trial.session_state.context import KeptSystem
 
 
@@ -52,7 +53,7 @@ def _ending_by_disks(attempt: Attempt, ending: Ending | None) -> Ending | None:
 def end_services(attempt: Attempt) -> None:
     """Ends what serves, so that nothing writes any more."""
     for instance in reversed(attempt.instances):
-        if instance.service is not None and not instance.host.lost:
+        if instance.service is not None and not instance.host.lost and not is_lost(instance):
             hurried = attempt.session.interrupt.hurried
             ended = services.stop(instance.service, hurried=hurried)
             if not attempt.stays_up:  # else it counted the operations of all trials

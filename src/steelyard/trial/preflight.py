@@ -20,6 +20,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.site import look_around
 from steelyard.hosts.ssh import SCHEME
 from steelyard.study.bind import BoundCell, OneCell, bind
+from steelyard.study.declared.network_disks import read_network_disk
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import (
@@ -30,13 +31,14 @@ from steelyard.study.model import (
     SystemSpec,
     WorkloadSpec,
 )
-from steelyard.study.platform.settings import DiskSettings, NativeSettings
+from steelyard.study.platform.settings import DEFAULT_SIZE_BYTES, DiskSettings, NativeSettings
 from steelyard.study.resolve.entries import COMMAND
 from steelyard.study.workload.entry import Workload
 from steelyard.systems.disks.folder import refuse_unusable
 from steelyard.systems.disks.preflight import refuse_what_cannot_be_made
 from steelyard.systems.meters import refuse_unreadable
 from steelyard.systems.preflight import holds_the_engine_only, looked_at, refuse_what_cannot_come_up
+from steelyard.systems.qemu.network_disks import refuse_unusable as refuse_unusable_offer
 from steelyard.systems.services.preflight import (
     refuse_in_empty_image,
     refuse_what_cannot_start,
@@ -155,6 +157,7 @@ class Preflight:
             yield self._of_meter(spec.meter)
         if spec.platform == _NATIVE:
             yield from _of_disks(spec, self.disks_in)
+        yield from _of_network_disks(spec)
 
     def _of_clocks(self, bound: BoundCell) -> Iterator[_Question]:
         """Of every other machine, whether it can be reached as well."""
@@ -281,6 +284,27 @@ def _look_at_disk(disk: DiskSettings, folder: str, host: Host) -> Found:
         refuse_unusable(host, disk)
     else:
         refuse_what_cannot_be_made(host, disk, folder)
+    return ()
+
+
+def _of_network_disks(spec: SystemSpec) -> Iterator[_Question]:
+    for name, settings in spec.disks.items():
+        disk = DiskSettings.of(settings)
+        if disk.url is not None:
+            ask = partial(_look_at_network_disk, disk, disk.url)
+            same = (spec.host_machine, "url", repr(disk))
+            yield _Question(spec.host_machine, f"disks.{name}", same, ask)
+
+
+def _look_at_network_disk(disk: DiskSettings, url: str, host: Host) -> Found:
+    """A server that does not answer now has to be started by somebody."""
+    size_bytes, anything = disk.size or DEFAULT_SIZE_BYTES, disk.overwrite == "anything"
+    try:
+        refuse_unusable_offer(host, read_network_disk(url), size_bytes, anything=anything)
+    except SystemFailure as failure:
+        if failure.for_operator:
+            raise
+        raise SystemFailure("not_supported", failure.message, failure.hint) from failure
     return ()
 
 

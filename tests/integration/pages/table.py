@@ -52,6 +52,7 @@ OTHER_MACHINE = """\
   other: {platform: native}
 workload: {use: linpack}
 """
+COPIES = "workload: {use: dd}\n"
 TOOL = """\
 summary: A tool.
 operation: runs
@@ -296,7 +297,10 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("steelyard trace --kernel cpu", commands("--trials 3")),
     ],
     "docs/reference/agent.md": [("> {", HELD + "tests/wire/test_documents.py")],
-    "docs/reference/disks.md": [("study: filesystems", study())],
+    "docs/reference/disks.md": [
+        ("study: filesystems", study()),
+        ("systems:", study(COPIES + REST)),
+    ],
     "docs/reference/image-recipe.md": [
         ("summary:", text_file("mine.yaml", "steelyard image show mine.yaml --kind guest")),
     ],

@@ -21,6 +21,7 @@ from steelyard.report.formats.markdown import markdown_text
         ("no space in /home/ann/results/a-1", "no space in <path>"),
         ("cannot write /proc/sys/vm/swappiness", "cannot write /proc/sys/vm/swappiness"),
         ("ssh://root@lab-7 did not answer", "ssh://<machine> did not answer"),
+        ("nbd://store-7:10809/data is gone", "nbd://<machine>:10809/data is gone"),
         ("10.3.4.5:25 refused, 127.0.0.1:25 too", "<address>:25 refused, 127.0.0.1:25 too"),
         ("card 52:54:00:12:34:56 is gone", "card <hardware address> is gone"),
         ("kernel 6.1.0-21-cloud of ann-pc", "kernel 6.1.0 of <machine>"),

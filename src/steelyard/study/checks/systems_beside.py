@@ -46,6 +46,9 @@ def _of_systems(study: Study) -> Iterator[str]:
             yield f"`{name}` has a reset of its own"
         if system.outside or system.inside:
             yield f"settings of `{name}` would hold for the others, too"
+    urls = [disk["url"] for system in study.systems.values() for disk in system.disks.values()]
+    for url in {url for url in urls if url is not None and urls.count(url) > 1}:
+        yield f"more than one would write to `{url}`"
     networks = {
         (system.host_machine, SharedSettings.of(system.settings).network)
         for system in study.systems.values()

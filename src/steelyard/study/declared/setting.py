@@ -21,6 +21,7 @@ SettingKind = Literal[
     "sizes",
     "words",
     "addresses",
+    "network disk",
     "flag",
     "per user",
     "group",

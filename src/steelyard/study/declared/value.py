@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar, get_args
 
 from steelyard import units
+from steelyard.study.declared.network_disks import read_network_disk
 from steelyard.study.declared.setting import OFF, Setting, SettingValue
 from steelyard.study.file.complaints import choice_hint
 from steelyard.study.file.kinds import shown
@@ -117,6 +118,10 @@ def _addresses(written: object, setting: Setting) -> dict[str, str]:
     return {str(protocol): str(address) for protocol, address in written.items()}
 
 
+def _network_disk(written: object, _setting: Setting) -> str:
+    return read_network_disk(str(written)).url
+
+
 def _flag(written: object, setting: Setting) -> bool:
     if not isinstance(written, bool):
         hint = f"write `true` or `false`: {setting.meaning}"
@@ -139,6 +144,7 @@ _READERS: dict[str, Callable[[object, Setting], SettingValue]] = {
     "words": _words,
     "port": _port,
     "addresses": _addresses,
+    "network disk": _network_disk,
     "flag": _flag,
     "per user": _per_user,
 }

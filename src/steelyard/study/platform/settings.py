@@ -85,9 +85,14 @@ DEFAULT_SIZE_BYTES = 1024**3
 
 
 class DiskSettings(SettingsModel):
-    """A disk that is attached, or several that are joined, or a folder that is there already."""
+    """A disk that is made and attached, or several that are joined; or what is there already.
+
+    That is a ``folder``, or a disk that a server offers at ``url``.
+    """
 
     folder: str | None = None
+    url: str | None = None
+    overwrite: str | None = None
     count: int = 1
     size: int | None = None
     cache: str = "none"

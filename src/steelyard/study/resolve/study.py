@@ -19,6 +19,7 @@ from steelyard.study.model import (
     WorkloadSpec,
 )
 from steelyard.study.resolve.claims import ClaimReader
+from steelyard.study.resolve.disks import check_network_disks
 from steelyard.study.resolve.events import resolve_events
 from steelyard.study.resolve.external import check_external
 from steelyard.study.resolve.latency_probe import resolve_probe
@@ -142,6 +143,7 @@ def _varied(
     factors |= {SCENARIO: tuple(scenarios)} if scenarios else {}
     check_apart(systems, factors, complaints)
     check_lines(systems, factors, complaints)
+    check_network_disks(systems, factors, complaints)
     return _Varied(file.compare or "system", load, factors, scenarios)
 
 

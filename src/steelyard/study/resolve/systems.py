@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from steelyard.study import catalogue
-from steelyard.study.declared.folders import system_folder
-from steelyard.study.declared.setting import Settings, SettingValue
+from steelyard.study.declared.setting import Settings
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.grammar import DefaultsPart, StudyFile, SystemPart
 from steelyard.study.file.source import Where
@@ -16,6 +14,7 @@ from steelyard.study.model import Level, MeterSpec, ServiceSpec, SystemSpec
 from steelyard.study.platform.checks import INSTANCE, shared
 from steelyard.study.platform.placeholders import required_settings
 from steelyard.study.platform.settings import SharedSettings
+from steelyard.study.resolve.disks import resolve_disks
 from steelyard.study.resolve.entries import NamedPlatform, named_platforms
 from steelyard.study.resolve.machine_settings import read_machine_settings
 from steelyard.study.resolve.meters import resolve_meter
@@ -76,7 +75,7 @@ def _system(
         settings=dict(settings),
         service=_service_of(name, part, defaults, complaints),
         meter=_meter_of(name, part, defaults, complaints),
-        disks=_disks(where, part.platform, part.disks or defaults.disks or {}, complaints),
+        disks=resolve_disks(where, part.platform, part.disks or defaults.disks or {}, complaints),
         instances=part.instances or defaults.instances or 1,
         host_machine=_host(where, part.host_machine or defaults.host_machine, complaints),
         reset=part.reset or defaults.reset,
@@ -214,43 +213,3 @@ def _meter_of(
     if defaults.meter is None:
         return None
     return resolve_meter(defaults.meter, ("defaults", "meter"), complaints)
-
-
-def _disks(
-    where: Where,
-    platform: str,
-    written: Mapping[str, Mapping[str, object]],
-    complaints: Complaints,
-) -> dict[str, dict[str, SettingValue]]:
-    declared = catalogue.disk_settings()
-    disks = {}
-    for name, settings in written.items():
-        place = (*where, "disks", name)
-        disks[name], _ = read_settings(settings, declared, place, complaints, noun="known keys")
-        if "folder" in settings:
-            _check_folder(place, platform, settings, complaints)
-    return disks
-
-
-_WITH_A_FOLDER = ("folder", "size", "check")
-
-
-def _check_folder(
-    where: Where, platform: str, written: Mapping[str, object], complaints: Complaints
-) -> None:
-    """A folder is of a machine, not the system's own, and stays as it is."""
-    own = system_folder(str(written["folder"]))
-    if own is not None:
-        hint = "name a folder for data, such as /mnt/usb"
-        message = f"`{written['folder']}` lies in the system's own folder {own}"
-        complaints.add((*where, "folder"), message, hint)
-    if platform not in _SINGLE:
-        hint = "leave `folder` out: then a disk is made and attached"
-        message = f"`folder` is one of a machine, and `{platform}` is none: native and ssh are"
-        complaints.add((*where, "folder"), message, hint, at_key=True)
-    for key in written:
-        if key not in _WITH_A_FOLDER:
-            hint = "take it out: a folder that is there already is never formatted, nor mounted"
-            complaints.add(
-                (*where, key), f"`{key}` has no place next to `folder`", hint, at_key=True
-            )

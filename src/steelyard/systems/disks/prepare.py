@@ -89,6 +89,8 @@ def _prepared(changes: Changes, disks: list[AttachedDisk], plan: DiskPlan) -> Pr
     members = _members(disks, plan)
     _needs_filesystem(changes, plan.filesystem)
     facts = {"filesystem": plan.filesystem, "layout": plan.layout}
+    for offered in (disk.disk.offered for disk in members if disk.disk.offered is not None):
+        facts |= {"protocol": offered.protocol, "url": offered.url}
     for disk in members:
         wipe = wipe_of(host, disk)
         if wipe is not None:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 
+from steelyard.engine.agent import AgentRefusal
+from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.tool import attempt, tell
 from steelyard.systems.platform import AttachedDisk, RawDisk
 from steelyard.systems.qemu.command_line import CACHES
+from steelyard.systems.qemu.network_disks import (
+    failed_requests,
+    make_blank,
+    no_longer_offered,
+    protocol_node,
+    refuse_unusable,
+)
 from steelyard.systems.qemu.qmp import Qmp
 from steelyard.systems.qemu.running import RunningMachine
 
@@ -37,22 +48,29 @@ _MODULES = {"virtio": "virtio_blk", "scsi": "virtio_scsi sd_mod"}
 
 
 class Disks:
-    """The disks of one machine, by name; files in its folder."""
+    """The disks of one machine, by name: files in its folder, or disks that a server offers."""
 
     def __init__(self, running: RunningMachine) -> None:
         self._running = running
         self._ports: dict[str, int] = {}
+        self._of_servers: dict[str, RawDisk] = {}
 
     def attach(self, disk: RawDisk, inside: Host) -> AttachedDisk:
         """An empty disk, found inside by its serial number.
 
         Raises:
-            SystemFailure: ``not_supported``, ``no_space``, ``name_taken`` or QEMU refuses.
+            SystemFailure: ``not_supported``, ``no_space``, ``name_taken``, ``unreachable`` or QEMU
+                refuses.
         """
         if disk.name in self._ports:
             raise SystemFailure("name_taken", f"the disk {disk.name} is attached already")
         port = self._free_port()
-        self._make_file(disk)
+        self._refuse_cache(disk)
+        if disk.offered is None:
+            self._make_file(disk)
+        else:
+            host_machine, anything = self._running.host_machine, disk.anything
+            refuse_unusable(host_machine, disk.offered, disk.size_bytes, anything=anything)
         qmp = self._running.qmp()
         qmp.execute("blockdev-add", block_node(disk, self._file(disk.name)))
         try:
@@ -62,16 +80,45 @@ class Disks:
             qmp.execute("blockdev-del", {"node-name": disk.name})
             raise
         self._ports[disk.name] = port
-        return AttachedDisk(disk, self._find(disk, inside), self._caches(disk))
+        if disk.offered is not None:
+            self._of_servers[disk.name] = disk
+        failed = functools.partial(self._failed, disk)
+        return AttachedDisk(disk, self._find(disk, inside), self._caches(disk), failed)
 
     def detach(self, disk: RawDisk) -> None:
-        """Takes it off and removes its file."""
+        """Takes it off and removes its file; what a server offers is blank again."""
         qmp = self._running.qmp()
         for name in reversed(device_names(disk)):
             _remove_device(qmp, name)
         qmp.execute("blockdev-del", {"node-name": disk.name})
         del self._ports[disk.name]
-        tell(self._running.host_machine, ["rm", "-f", "--", self._file(disk.name)])
+        if disk.offered is None:
+            tell(self._running.host_machine, ["rm", "-f", "--", self._file(disk.name)])
+        else:
+            make_blank(self._running.host_machine, disk.offered, disk.size_bytes)
+            del self._of_servers[disk.name]
+
+    def leave_servers(self) -> None:
+        """Blanks what a machine that has ended still had of servers, as far as these answer."""
+        for disk in self._of_servers.values():
+            if disk.offered is not None:
+                with contextlib.suppress(SystemFailure, AgentRefusal, EngineError):
+                    make_blank(self._running.host_machine, disk.offered, disk.size_bytes)
+        self._of_servers.clear()
+
+    def _failed(self, disk: RawDisk) -> str | None:
+        """What QEMU has seen fail of a disk of a server; a machine that is gone says nothing."""
+        if disk.offered is None or disk.name not in self._of_servers:
+            return None
+        try:
+            stats = self._running.qmp().execute("query-blockstats")
+        except (SystemFailure, AgentRefusal, EngineError):
+            return None
+        counts = failed_requests(stats, disk.name)
+        said = ", ".join(f"{count} {words}" for words, count in counts.items())
+        if said:
+            return f"{disk.offered.url} failed: {said}"
+        return no_longer_offered(self._running.host_machine, disk.offered)
 
     def _free_port(self) -> int:
         taken = set(self._ports.values())
@@ -81,10 +128,12 @@ class Disks:
         message = f"{self._running.machine.label} has no room for another disk"
         raise SystemFailure("not_supported", message, "write the disks into `disks` of the system")
 
-    def _make_file(self, disk: RawDisk) -> None:
+    def _refuse_cache(self, disk: RawDisk) -> None:
         if disk.cache not in CACHES:
             known = ", ".join(CACHES)
             raise SystemFailure("not_supported", f"no cache mode {disk.cache}", f"it has {known}")
+
+    def _make_file(self, disk: RawDisk) -> None:
         host_machine, folder = self._running.host_machine, self._running.machine.folder
         free_bytes = host_machine.path_facts(folder).free_bytes
         if free_bytes is not None and free_bytes < disk.size_bytes:
@@ -109,11 +158,11 @@ class Disks:
 
     def _caches(self, disk: RawDisk) -> tuple[str, ...]:
         direct, _, write_cache = CACHES[disk.cache]
-        return (
-            "page cache of the guest",
-            *(("write cache of the virtual disk",) if write_cache else ()),
-            *(() if direct else (f"page cache of {self._running.host_machine.name}",)),
-        )
+        below = () if direct else (f"page cache of {self._running.host_machine.name}",)
+        if disk.offered is not None:  # the page cache is in no way to it
+            below = (f"{disk.offered.url}: what its server keeps is not known",)
+        virtual = ("write cache of the virtual disk",) if write_cache else ()
+        return ("page cache of the guest", *virtual, *below)
 
 
 def serial(name: str) -> str:
@@ -124,11 +173,14 @@ def serial(name: str) -> str:
 
 
 def block_node(disk: RawDisk, file: str) -> dict[str, object]:
-    """Arguments of ``blockdev-add``."""
+    """Arguments of ``blockdev-add``; of a disk that a server offers the beginning is used."""
     direct, no_flush, _ = CACHES[disk.cache]
     cache = {"direct": direct, "no-flush": no_flush}
-    below = {"driver": "file", "filename": file, "cache": cache}
-    return {"driver": "raw", "node-name": disk.name, "cache": cache, "file": below}
+    node: dict[str, object] = {"driver": "raw", "node-name": disk.name, "cache": cache}
+    if disk.offered is None:
+        return {**node, "file": {"driver": "file", "filename": file, "cache": cache}}
+    below = {**protocol_node(disk.offered), "cache": cache}
+    return {**node, "size": disk.size_bytes, "file": below}
 
 
 def devices(disk: RawDisk, port: int) -> list[dict[str, object]]:
@@ -139,6 +191,8 @@ def devices(disk: RawDisk, port: int) -> list[dict[str, object]]:
     """
     cached = "on" if CACHES[disk.cache][2] else "off"
     common = {"drive": disk.name, "serial": serial(disk.name), "write-cache": cached}
+    if disk.offered is not None:  # also when the server has no room: the guest would stand still
+        common |= {"werror": "report", "rerror": "report"}
     names = device_names(disk)
     if disk.bus == "virtio":
         return [{"driver": "virtio-blk-pci", "id": names[0], "bus": f"port{port}", **common}]

@@ -242,6 +242,8 @@ class Qemu:
         self._close_agent()
         if self._running is not None:
             self._running.end()
+        if self._disks is not None:
+            self._disks.leave_servers()
         self._running = self._disks = self._entrance = None
 
     def _close_agent(self) -> None:

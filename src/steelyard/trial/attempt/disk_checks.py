@@ -21,6 +21,7 @@ from steelyard.systems import disks
 from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.outcomes import TrialFailed
+from steelyard.trial.attempt.servers_of_disks import what_a_server_failed
 
 
 def are_checked(attempt: Attempt) -> bool:
@@ -29,22 +30,34 @@ def are_checked(attempt: Attempt) -> bool:
 
 
 def check_disks_of(attempt: Attempt, instance: Instance) -> Iterator[DiskCheck]:
-    """Each disk of an instance; one whose machine does not answer was not checked."""
+    """Each disk of an instance; one whose machine or server does not answer was not checked."""
     for name in _wanted(attempt, instance):
-        prepared = instance.prepared[name]
-        every_file = DiskSettings.of(attempt.cell.system.disks[name]).check == "files"
-        sums, number = instance.checksums_of(name), instance.number
-        try:
-            yield disks.check_disk(
-                instance.host, prepared, sums, instance=number, every_file=every_file
-            )
-        except (AgentRefusal, EngineError, SystemFailure) as error:
-            yield DiskCheck(
-                instance=number,
-                disk=name,
-                device=prepared.device,
-                not_checked={"filesystem": str(error)},
-            )
+        failed = what_a_server_failed(instance)
+        if failed is None:
+            check = _checked(attempt, instance, name)
+            failed = what_a_server_failed(instance)
+        if failed is not None:
+            check = _not_checked(instance, name, failed)
+        yield check
+
+
+def _checked(attempt: Attempt, instance: Instance, name: str) -> DiskCheck:
+    prepared, sums = instance.prepared[name], instance.checksums_of(name)
+    every_file = DiskSettings.of(attempt.cell.system.disks[name]).check == "files"
+    number = instance.number
+    try:
+        return disks.check_disk(
+            instance.host, prepared, sums, instance=number, every_file=every_file
+        )
+    except (AgentRefusal, EngineError, SystemFailure) as error:
+        return _not_checked(instance, name, str(error))
+
+
+def _not_checked(instance: Instance, name: str, why: str) -> DiskCheck:
+    device = instance.prepared[name].device
+    return DiskCheck(
+        instance=instance.number, disk=name, device=device, not_checked={"filesystem": why}
+    )
 
 
 def _wanted(attempt: Attempt, instance: Instance) -> list[str]:

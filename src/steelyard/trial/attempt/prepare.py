@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo.log import INSIDE
 from steelyard.records.schema import Outcome
+from steelyard.study.declared.network_disks import read_network_disk
 from steelyard.study.declared.setting import Settings
 from steelyard.study.platform.settings import DEFAULT_SIZE_BYTES, DiskSettings
 from steelyard.systems import disks
@@ -22,6 +23,7 @@ from steelyard.systems.settings import (
 from steelyard.trial.attempt.attempt import Attempt, Outside
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.outcomes import TrialFailed
+from steelyard.trial.attempt.servers_of_disks import is_lost
 
 Held = Mapping[str, str | None]
 
@@ -63,9 +65,14 @@ def raw_disks(name: str, settings: Settings) -> list[RawDisk]:
     """The disks of one entry of ``disks``: one for the layout ``single``, else all of them."""
     wanted = DiskSettings.of(settings)
     count = 1 if wanted.layout == "single" else wanted.count
-    size_bytes = wanted.size or DEFAULT_SIZE_BYTES
     return [
-        RawDisk(name=f"{name}-{number}", size_bytes=size_bytes, cache=wanted.cache)
+        RawDisk(
+            name=f"{name}-{number}",
+            size_bytes=wanted.size or DEFAULT_SIZE_BYTES,
+            cache=wanted.cache,
+            offered=None if wanted.url is None else read_network_disk(wanted.url),
+            anything=wanted.overwrite == "anything",
+        )
         for number in range(1, count + 1)
     ]
 
@@ -129,12 +136,14 @@ def refuse_changed_settings(host: Host, applied: Sequence[Applied], held: Held) 
 def undo_inside(attempt: Attempt, instance: Instance) -> None:
     """Settings, disks and the folder of an instance, in reverse.
 
-    What lies inside a throwaway instance whose agent has ended is gone with it: the next trial
-    makes it anew. On a machine that stays, a new agent undoes what the lost one did.
+    What lies inside a throwaway instance whose agent has ended, or on a disk whose server failed,
+    is gone with it: the next trial makes it anew. On a machine that stays, a new agent undoes what
+    the lost one did.
     """
-    undo_load(attempt, instance)
-    host = _still_there(attempt, instance.host)
-    if instance.host.lost:
+    lost = is_lost(instance)
+    undo_load(attempt, instance, but_on=instance.host if lost else None)
+    host = None if lost else _still_there(attempt, instance.host)
+    if lost or instance.host.lost:
         attempt.session.pool.forget()
     if host is None:
         return
@@ -147,11 +156,11 @@ def undo_inside(attempt: Attempt, instance: Instance) -> None:
     host.remove_tree(instance.folder)
 
 
-def undo_load(attempt: Attempt, instance: Instance) -> None:
-    """What was made for the load or the tool of this trial."""
+def undo_load(attempt: Attempt, instance: Instance, *, but_on: Host | None = None) -> None:
+    """What was made for the load or the tool of this trial; ``but_on`` is gone with all of it."""
     while instance.undos:
         machine, pending = instance.undos.pop()
-        there = _still_there(attempt, machine)
+        there = None if machine is but_on else _still_there(attempt, machine)
         if there is not None:
             attempt.session.undo.apply(there, pending)
 
