@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
 from typer.testing import CliRunner
 
-from steelyard.cli.doctor import resolution
+from steelyard.cli.doctor import readings, resolution
 from steelyard.cli.doctor.examination import machines_of
 from steelyard.cli.doctor.machine import load_check, machine_checks, virtual
-from steelyard.cli.doctor.readings import Facts, parse
+from steelyard.cli.doctor.readings import Facts, parse, read_now
 from steelyard.cli.doctor.rules import RULES, limit_checks, rule_checks
 from steelyard.cli.main import app
 from steelyard.hosts.host import Host
@@ -210,3 +211,27 @@ def test_all_machines_of_a_study_are_looked_at(tmp_path: Path) -> None:
     text = STUDY.replace("there: {platform: native, service: {use: sink-ftp}}", there)
     study.write_text(text + "generator: {host: 'ssh://driver'}\n")
     assert machines_of(read_runnable_study(study)) == {"local", "ssh://there", "ssh://driver"}
+
+
+@pytest.mark.parametrize(
+    ("printed", "failure", "said"),
+    [
+        ("kvm=absent\ntool.qemu-system-x86_64=7.2\n", None, "absent"),
+        ("kvm=permitted\ntool.qemu-system-x86_64=7.2\n", None, "usable"),
+        ("kvm=permitted\ntool.qemu-system-x86_64=7.2\n", "aborted", "does not work: aborted"),
+        ("kvm=permitted\n", "never asked", "permitted"),
+    ],
+)
+def test_kvm_is_usable_when_a_guest_ran_on_it(
+    monkeypatch: pytest.MonkeyPatch, printed: str, failure: str | None, said: str
+) -> None:
+    class StandIn:
+        def facts(self) -> Facts:
+            return {}
+
+        def run(self, argv: list[str], *, timeout_s: float) -> SimpleNamespace:
+            assert (argv[0], timeout_s > 0) == ("sh", True)
+            return SimpleNamespace(stdout=printed)
+
+    monkeypatch.setattr(readings, "kvm_fails", lambda _: failure)
+    assert read_now(cast("Host", StandIn()))["kvm"] == said

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.host import Host
+from steelyard.systems.qemu.accelerator import kvm_fails
+from steelyard.systems.qemu.command_line import QEMU
 
 Facts = dict[str, str | None]
 
@@ -23,7 +25,7 @@ names() { cat /proc/[0-9]*/comm 2>/dev/null | LC_ALL=C sort -u; }
 put updaters "$(names | grep -xE "$updaters" | xargs)"
 put timers "$(systemctl list-timers --no-legend --output=json 2>/dev/null \
   | grep -o '"unit":"[^"]*"' | cut -d'"' -f4 | head -n 12 | xargs)"
-kvm=absent; [ -e /dev/kvm ] && kvm='not permitted'; [ -w /dev/kvm ] && kvm=usable
+kvm=absent; [ -e /dev/kvm ] && kvm='not permitted'; [ -w /dev/kvm ] && kvm=permitted
 put kvm "$kvm"
 put kvm.nested "$(cat /sys/module/kvm_*/parameters/nested 2>/dev/null | head -n 1)"
 throttled=/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count
@@ -43,7 +45,16 @@ def read_now(host: Host) -> Facts:
         AgentRefusal: the machine has no shell.
     """
     ran = host.run(["sh", "-c", _READ], timeout_s=_TIMEOUT_S)
-    return dict(host.facts()) | parse(ran.stdout)
+    found = dict(host.facts()) | parse(ran.stdout)
+    return found | _kvm(host, found)
+
+
+def _kvm(host: Host, found: Facts) -> Facts:
+    """Whether KVM works, by a tiny guest where there is QEMU: a device tells little."""
+    if found.get("kvm") != "permitted" or f"tool.{QEMU}" not in found:
+        return {}
+    failure = kvm_fails(host)
+    return {"kvm": "usable" if failure is None else f"does not work: {failure}"}
 
 
 def facts_now(host: Host) -> Facts:

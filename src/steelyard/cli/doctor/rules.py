@@ -297,7 +297,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "accelerator",
         "kvm",
-        _one_of("usable"),
+        _one_of("usable", "permitted"),
         "guests are emulated, several times slower, or do not start with `accel: kvm`",
         "modprobe kvm_intel or kvm_amd; join the group kvm",
     ),
