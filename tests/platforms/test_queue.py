@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -222,6 +223,8 @@ def test_what_the_queue_cannot_do_is_refused_before_a_run_is_made(
     refused = tool.run("submit", "study.yaml", *words)
     assert (refused.returncode, f"#{slug}" in refused.stderr) == (3, True), refused.stderr
     assert not (tool.folder / "results").exists()
+    if slug == "machines-of-another-kind":
+        assert f"architecture {platform.machine()}" in refused.stderr
 
 
 @pytest.mark.extended
