@@ -13,7 +13,7 @@ from steelyard.records.ledger import Ledger
 from steelyard.records.sessions import spent_ns
 from steelyard.records.steady_clock import now_unix_ns
 from steelyard.records.warnings import WarningKind
-from tests.integration.conftest import Steelyard
+from tests.integration.conftest import Steelyard, first_in_every_run
 from tests.integration.far_machine import ADDRESS, Far, far
 
 __all__ = ["far"]
@@ -42,7 +42,7 @@ def run_of(steelyard: Steelyard) -> Run:
 
 
 @pytest.mark.usefixtures("study")
-@pytest.mark.parametrize("ahead_ns", [-5 * MINUTES, 5 * MINUTES], ids=["behind", "ahead"])
+@pytest.mark.parametrize("ahead_ns", first_in_every_run([-5 * MINUTES, 5 * MINUTES]))
 def test_a_clock_that_is_minutes_off_is_named_and_kept_and_moves_no_figure(
     steelyard: Steelyard, far: Far, ahead_ns: int
 ) -> None:
@@ -96,7 +96,7 @@ CLOCKS_BEFORE_THE_FIRST_LOAD = 10
 
 
 @pytest.mark.usefixtures("study")
-@pytest.mark.parametrize("step_ns", [-3 * MINUTES, 3 * MINUTES], ids=["back", "forward"])
+@pytest.mark.parametrize("step_ns", first_in_every_run([-3 * MINUTES, 3 * MINUTES]))
 def test_a_clock_that_is_set_during_a_trial_is_a_warning_of_that_trial_with_its_sign(
     steelyard: Steelyard, far: Far, step_ns: int
 ) -> None:
