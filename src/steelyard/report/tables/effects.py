@@ -53,6 +53,9 @@ class Mark:
     system: int
 
 
+_WIDE_CHARACTERS = 75
+
+
 @dataclass(frozen=True)
 class EffectRow:
     """``group`` is the heading that the row stands under; ``whole`` rows lead those of a part."""
@@ -74,6 +77,12 @@ class EffectRows:
     minor: frozenset[int]
     numeric: frozenset[int]
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its longest cells together take more than three fifths of a line."""
+        columns = zip(self.head, *(row.cells for row in self.rows), strict=True)
+        return sum(max(map(len, column)) for column in columns) > _WIDE_CHARACTERS
 
 
 def effect_rows(run: RunFindings) -> list[EffectRows]:
