@@ -67,7 +67,7 @@ def test_other_programs_above_one_percent_are_named(kinds: Callable[..., list[st
     ("columns", "ratio"),
     [(counters(steal=60), "steal_ratio"), (counters(ours_ms=1000, user=1060), "cpu_ratio")],
 )
-def test_what_was_taken_is_told_in_processors_as_well(
+def test_what_was_taken_is_also_given_in_processors(
     seen: Callable[..., Seen], columns: dict[str, list[int | None]], ratio: str
 ) -> None:
     (found,) = sample_warnings("system", seen(columns).window)
