@@ -160,7 +160,7 @@ class Disks:
         direct, _, write_cache = CACHES[disk.cache]
         below = () if direct else (f"page cache of {self._running.host_machine.name}",)
         if disk.offered is not None:  # the page cache is in no way to it
-            below = (f"{disk.offered.url}: what its server keeps is not known",)
+            below = (f"caches behind {disk.offered.url}",)
         virtual = ("write cache of the virtual disk",) if write_cache else ()
         return ("page cache of the guest", *virtual, *below)
 

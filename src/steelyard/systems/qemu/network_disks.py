@@ -117,7 +117,7 @@ def _size_bytes(host: Host, disk: NetworkDisk) -> int:
 
 
 def _refuse_data(host: Host, disk: NetworkDisk, size_bytes: int) -> None:
-    orders = [f"read -P 0 {at} {length}" for at, length in _ends(size_bytes)]
+    orders = [" ".join(map(str, ("read -P 0", *end))) for end in _ends(size_bytes)]
     argv = ["qemu-io", "-r", *_each(orders), _image(disk)]
     ran = attempt(host, argv, timeout_s=ANSWER_TIMEOUT_S)
     if _OTHER_DATA in (ran.stdout + ran.stderr).lower():
