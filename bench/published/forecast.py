@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.published.listing import Task
 
 from steelyard.cli.doctor.examination import existing
-from steelyard.cli.doctor.preflight import missing_now
+from steelyard.cli.doctor.preflight import look_now
 from steelyard.hosts.machines import Machines
 from steelyard.plan.make import make_plan, planned, seed_of
 from steelyard.study.ending import length_is_known
@@ -84,10 +84,10 @@ def lacking(
 
 
 def _missing(study: Study, results: Path) -> Iterator[str]:
-    missing, unreachable = missing_now(study, existing(results.absolute()))
-    for one in missing:
+    looked = look_now(study, existing(results.absolute()))
+    for one in looked.missing:
         yield one.cause if one.remedy is None else f"{one.cause}; {one.remedy}"
-    for machine, why in unreachable.items():
+    for machine, why in looked.unreachable.items():
         yield f"{machine} cannot be asked: {why}"
 
 

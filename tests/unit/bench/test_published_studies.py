@@ -12,6 +12,8 @@ from bench.published import forecast as forecasts
 from bench.published.forecast import Forecast, forecast, lacking
 from bench.published.listing import Listing, Task, listing
 
+from steelyard.cli.doctor.preflight import Looked
+
 ROOT = Path(__file__).parents[3]
 LIST = ROOT / "bench" / "published" / "studies.yaml"
 BEYOND = ("home-server/boards", "tuned-power", "tuned-test-day")
@@ -51,7 +53,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> list[Forecast]:
     """Studies with guests and one without, on a machine that lacks nothing but KVM."""
     local = SimpleNamespace(open=lambda _: None)
     monkeypatch.setattr(forecasts, "Machines", lambda: nullcontext(local))
-    monkeypatch.setattr(forecasts, "missing_now", lambda *_: ([], {}))
+    monkeypatch.setattr(forecasts, "look_now", lambda *_: Looked())
     monkeypatch.setattr(forecasts, "kvm_fails", lambda _: "it hangs")
     names = {"mail-scalability", "tuned-profiles", "tuned-power"}
     return [forecast(task) for task in listed("tuned-power").tasks if task.name in names]
