@@ -84,6 +84,7 @@ def test_what_a_guest_writes_lies_at_the_server_until_the_disk_is_taken_off(
 
 
 @SERVERS
+@pytest.mark.system  # another guest or two, which take a minute each
 def test_a_guest_that_is_thrown_away_leaves_the_disk_blank(
     guest: Qemu, undo: UndoLog, server: Server, tmp_path: Path
 ) -> None:
@@ -97,6 +98,7 @@ def test_a_guest_that_is_thrown_away_leaves_the_disk_blank(
 
 
 @SERVERS
+@pytest.mark.system  # another guest or two, which take a minute each
 def test_a_server_that_dies_is_seen_by_what_failed_or_by_asking_it(
     guest: Qemu, undo: UndoLog, server: Server, tmp_path: Path
 ) -> None:
