@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from steelyard.cli.main import app
 from steelyard.judge.kinds.caveats import MachineMissing, WarnedTrials
+from steelyard.judge.machines.missing import missing_machines
 from steelyard.records.archive import Run
-from steelyard.records.events import MachineLeft, UndoPlanned
+from steelyard.records.events import MachineLeft, SessionClosed, UndoPlanned
 from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.report.formats.registry import FORMATS
 from steelyard.report.from_run import find, stored
@@ -114,6 +115,13 @@ def test_a_machine_that_has_left_is_missing_until_the_last_event_of_the_others(
     assert missing.error.endswith("timed out")
     assert find(run).stop.reason == "interrupted"
     assert f"{NAMES[1]} is missing" in asked("report", run.path, "--to", tmp_path / "report")
+
+
+def test_a_machine_is_not_missing_for_less_than_no_time_where_a_clock_was_set_back() -> None:
+    left = MachineLeft(at_unix_ns=9 * 10**9, message="gone")
+    closed = SessionClosed(at_unix_ns=4 * 10**9, reason="interrupted")
+    (missing,) = missing_machines({"one": (left, closed), "two": (closed,)}, {"one": 3, "two": 5})
+    assert missing.missing_s == 0
 
 
 def test_a_caveat_names_the_machines_that_it_is_about_unless_it_is_about_all(

@@ -16,6 +16,7 @@ from typing import Any
 from steelyard.errors import SteelyardError
 from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import IMPORT, Run
+from steelyard.records.files.checksums import held_against_the_plan
 from steelyard.records.files.parquet import polars
 from steelyard.records.schema import TrialRecord
 from steelyard.report.from_run import find, stored
@@ -105,7 +106,9 @@ def _findings(run: Run) -> RunFindings:
 
 
 def _records(run: Run) -> Iterator[TrialRecord]:
-    return iter(()) if run.is_import else run.each_record()
+    if run.is_import:
+        return iter(())
+    return held_against_the_plan(run.path, run.plan(), run.each_record())
 
 
 def _trial(record: TrialRecord) -> Row:

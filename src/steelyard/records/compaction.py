@@ -11,7 +11,12 @@ from steelyard.errors import RecordError
 from steelyard.records.archive import Run
 from steelyard.records.attempt_folder import is_samples
 from steelyard.records.deletion import bytes_on_disk, held
-from steelyard.records.files.checksums import SUMS, checked, sums_of
+from steelyard.records.files.checksums import (
+    SUMS,
+    checked,
+    held_against_the_plan,
+    sums_of,
+)
 from steelyard.records.files.durable import (
     NEW,
     clear_unfinished,
@@ -53,7 +58,8 @@ def compact(run: Run, most_bytes: int = MOST_BYTES) -> Compacted:
     with held(run):
         run.facts()  # a damaged run stays as it is, and one of a later version
         run.refuse_changed_files()
-        run.records()
+        for _ in held_against_the_plan(run.path, run.plan(), run.each_record()):
+            pass
         before = bytes_on_disk([run.path])
         done = 0
         make_folders(run.path / PACKED)

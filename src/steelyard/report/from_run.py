@@ -17,7 +17,7 @@ from steelyard.judge.verdict import judge_study
 from steelyard.records.archive import Run
 from steelyard.records.attempt_folder import attempt_key, is_samples
 from steelyard.records.counters import EARLIER_ENDING
-from steelyard.records.files.checksums import refuse_unlike_the_plan
+from steelyard.records.files.checksums import held_against_the_plan
 from steelyard.records.files.parquet import parquet_is_read
 from steelyard.records.own_files.author_notes import (
     FOLDER,
@@ -49,8 +49,8 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
     run.refuse_changed_files()
     facts = run.facts()
     study = read_study(run.study_path, variant=facts.variant, machine=facts.machine)
-    plan, records = run.plan(), run.records()
-    refuse_unlike_the_plan(run.path, plan, records)
+    plan = run.plan()
+    records = list(held_against_the_plan(run.path, plan, run.each_record()))
     damaged: list[str] = []
     found = judge_study(
         study,

@@ -29,10 +29,11 @@ _FIRST_SHARE = 0.75
 
 @dataclass(frozen=True)
 class Watches:
-    """What is called while it goes on."""
+    """What is called while it goes on; ``found`` with the result, before the cleanups."""
 
     failed: Callable[[str, str], None]
     block: Callable[[Block], None]
+    found: Callable[[Tuning], None]
 
 
 class Prepared:
@@ -98,7 +99,7 @@ def tuned(asked: Asked, kept: KeptVisits, watches: Watches) -> tuple[Tuning, boo
 
     Raises:
         HostError: the baseline cannot be measured, or the budget holds too few visits.
-        CleanupFailedError: a cleanup failed; all others were run.
+        CleanupFailedError: a cleanup failed; all others were run, and the result was given.
     """
     began = time.monotonic()
     prepared = Prepared(asked.commands, asked.printed, asked.declared.warmups)
@@ -107,12 +108,15 @@ def tuned(asked: Asked, kept: KeptVisits, watches: Watches) -> tuple[Tuning, boo
             watches.failed(name, why)
         _check(prepared, asked)
         elimination = _elimination(prepared, asked, kept, watches)
+        step, is_cut = None, False
         try:
             elimination.run(watches.block)
             step = _gain(prepared, elimination.best, asked, time.monotonic() - began)
         except KeyboardInterrupt:
-            return _result(elimination, prepared, asked, None), True
-        return _result(elimination, prepared, asked, step), False
+            is_cut = True
+        result = _result(elimination, prepared, asked, step)
+        watches.found(result)
+    return result, is_cut
 
 
 def _check(prepared: Prepared, asked: Asked) -> None:

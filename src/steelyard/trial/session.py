@@ -28,7 +28,7 @@ from steelyard.records.events import (
     SessionEnd,
     SessionOpened,
 )
-from steelyard.records.files.checksums import refuse_unlike_the_plan
+from steelyard.records.files.checksums import held_against_the_plan
 from steelyard.records.ledger import Ledger, refuse_foreign_run
 from steelyard.records.schema import Outcome
 from steelyard.records.sessions import damaged_while_up, spent_ns
@@ -141,8 +141,8 @@ class Session:
     @cached_property
     def progress(self) -> Progress:
         run = self.session.run
-        records = self.kept.of(run.each_record())
-        refuse_unlike_the_plan(run.path, self.session.plan, records)
+        read = held_against_the_plan(run.path, self.session.plan, run.each_record())
+        records = self.kept.of(read)
         forgiven = forgiven_attempts(self.before, records)
         return Progress(self.session.study.trials.retry, records, forgiven)
 

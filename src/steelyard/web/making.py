@@ -13,6 +13,9 @@ from steelyard.errors import SteelyardError
 from steelyard.history.point import RunPoint
 from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import FACTS, IMPORT, MACHINES, OF_MACHINES, Run
+from steelyard.records.commitment import COMMITMENT
+from steelyard.records.files.checksums import SUMS
+from steelyard.records.files.packed import PACKED
 from steelyard.report.formats.html import render
 from steelyard.report.formats.registry import FORMATS
 from steelyard.report.from_run import find
@@ -25,7 +28,7 @@ _BESIDE = {name: FORMATS[name].file for name in ("csv", "json")}
 _NICENESS = 10
 _READ = (
     *(FACTS, IMPORT, MACHINES, OF_MACHINES),
-    *("plan.json", "study.yaml", "ledger.jsonl", "trials", "notes"),
+    *("plan.json", "study.yaml", COMMITMENT, SUMS, "ledger.jsonl", "trials", PACKED, "notes"),
 )
 
 Fingerprint = tuple[tuple[str, int, int], ...]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -26,6 +26,7 @@ from steelyard.records.events import Event
 from steelyard.records.files.packed import packed_bytes, packed_files, read_packed
 from steelyard.records.ledger import read_ledger
 from steelyard.records.ledger_lines import line_of
+from steelyard.web.making import Refused, fingerprint_of, make
 
 RECORD = "trials/0003-1/record.json"
 LOAD = "trials/0003-1/load.json"
@@ -33,10 +34,8 @@ PACKED = "packed/0001.parquet"
 FILES = ("run.json", "plan.json", "study.yaml", "commitment.json", "ledger.jsonl", RECORD, LOAD)
 FAULTS = ("cut", "flipped", "newer", "swapped")
 OF_A_VERSION = ("run.json", "plan.json", "ledger.jsonl", RECORD)
-NOT_READ = {("compact", "plan.json", "newer"), ("query", "plan.json", "newer")} | {
-    ("query", LOAD, fault) for fault in FAULTS
-}
-"""What the command passes on as it is, or has no use for."""
+NOT_READ = {("query", LOAD, fault) for fault in FAULTS}
+"""What the command has no use for."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ COMMANDS: dict[str, Callable[[Lab, Path], list[object]]] = {
     "query": lambda lab, _: ["query", "SELECT run, outcome FROM trials", lab.results],
 }
 OF_RECORDS = {"compact", "query"}
-"""Commands that read no loads, and judge nothing."""
+"""Commands that read no loads."""
 GOES_ON = {"query"}
 """Commands that leave a damaged run out, name it, and answer for all others with exit code 0."""
 
@@ -154,16 +153,16 @@ def stored(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def table() -> Iterator[object]:
+def table(readers: Iterable[str]) -> Iterator[object]:
     """Every case once; in every run of the tests those of a cut file."""
-    for case in product(COMMANDS, FILES, FAULTS):
+    for case in product(readers, FILES, FAULTS):
         _, name, fault = case
         if case not in NOT_READ and (fault != "newer" or name in OF_A_VERSION):
             marks = () if fault == "cut" else pytest.mark.extended
             yield pytest.param(*case, marks=marks, id="-".join(case))
 
 
-@pytest.mark.parametrize(("command", "name", "fault"), [*table()])
+@pytest.mark.parametrize(("command", "name", "fault"), [*table(COMMANDS)])
 def test_damage_is_named_with_what_to_do_and_nothing_is_half_written(
     lab: Lab, tmp_path: Path, command: str, name: str, fault: str
 ) -> None:
@@ -182,6 +181,19 @@ def test_damage_is_named_with_what_to_do_and_nothing_is_half_written(
         assert {row.partition(",")[0] for row in done.stdout.splitlines()[1:]} == {"whole"}
     else:
         assert "hint" in done.stderr
+
+
+@pytest.mark.parametrize(("kind", "name", "fault"), [*table(["page", "point"])])
+def test_what_serve_makes_of_a_run_names_damage_with_what_to_do(
+    lab: Lab, kind: str, name: str, fault: str
+) -> None:
+    spoil(lab, name, fault)
+    run = lab.damaged.path
+    made = make(kind, str(run), fingerprint_of(run))
+    assert isinstance(made, Refused)
+    assert run.name in made.message
+    assert name.rpartition("/")[2] in made.message or "trials/0003-1" in made.message
+    assert made.hint
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -217,14 +229,17 @@ def test_damage_to_packed_attempts_is_named_by_every_command(
     before = stored(lab.results)
     named = "0001-1" if fault == "swapped" else Path(PACKED).name
     for command, words_of in COMMANDS.items():
-        if command in OF_RECORDS and fault in {"flipped", "swapped"}:
-            continue  # the bit may be of a load; whose attempts they are, the judge notices
+        if command in OF_RECORDS and fault == "flipped":
+            continue  # the bit may be of a load
         to = tmp_path / command
         words = [str(word) for word in words_of(lab, to)]
         done = CliRunner().invoke(app, words, env={"COLUMNS": "300", "NO_COLOR": "1"})
         assert done.exit_code == (0 if command in GOES_ON else 3), (command, done.output)
         assert named in done.stderr, (command, done.stderr)
         assert not to.exists()
+    made = make("page", str(lab.damaged.path), fingerprint_of(lab.damaged.path))
+    assert isinstance(made, Refused)
+    assert named in made.message
     assert stored(lab.results) == before
 
 

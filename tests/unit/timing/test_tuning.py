@@ -180,10 +180,11 @@ def test_a_search_goes_on_from_its_visits_and_refuses_those_of_another(tmp_path:
     assert "visits.jsonl:1" in err
 
 
-def test_every_cleanup_is_run_though_one_fails(tmp_path: Path) -> None:
+def test_every_cleanup_is_run_though_one_fails_and_the_result_is_printed(tmp_path: Path) -> None:
     find_engine()
     line = "echo $(( 1000 + 300 * ( {a} == 5 ) + 1$(date +%N) / 1000 % 9 ))"
-    code, _, err = asked(*NUMBER, "--cleanup", f"touch {tmp_path}/{{a}}; test {{a}} != 2", line)
+    code, out, err = asked(*NUMBER, "--cleanup", f"touch {tmp_path}/{{a}}; test {{a}} != 2", line)
     assert code == 3
+    assert json.loads(out)["best"] == "5", "what was found is not lost"
     assert "the cleanup command" in err
     assert len([*tmp_path.iterdir()]) == 6

@@ -59,8 +59,7 @@ def searched(
         budget = shared.budget or _DEFAULT_BUDGET
         declared = declaration_of(judged.name, shared.margin, budget, kept.seed, shared.warmup)
         asked = Asked(commands, baseline, judged, found.quantity, declared)
-        result, is_cut = tuned(asked, kept, _watches(tells=not shared.as_json))
-    _print(result, judged, as_json=shared.as_json)
+        result, is_cut = tuned(asked, kept, _watches(judged, as_json=shared.as_json))
     if is_cut:
         return ExitCode.INTERRUPTED
     return ExitCode.DONE if result.outcome is Outcome.FOUND else ExitCode.NOT_FOUND
@@ -74,10 +73,13 @@ def _print(result: Tuning, judged: Quantity, *, as_json: bool) -> None:
         say(each)
 
 
-def _watches(*, tells: bool) -> Watches:
-    if not tells:
-        return Watches(lambda _, __: None, lambda _: None)
-    return Watches(lambda name, why: tell(f"left out {name}: {why}"), _tell_block)
+def _watches(judged: Quantity, *, as_json: bool) -> Watches:
+    def found(result: Tuning) -> None:
+        _print(result, judged, as_json=as_json)
+
+    if as_json:
+        return Watches(lambda _, __: None, lambda _: None, found)
+    return Watches(lambda name, why: tell(f"left out {name}: {why}"), _tell_block, found)
 
 
 def _tell_block(block: Block) -> None:

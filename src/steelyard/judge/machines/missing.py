@@ -14,7 +14,7 @@ def missing_machines(
     events: Mapping[str, Sequence[Event]], visits: Mapping[str, int]
 ) -> Iterator[MachineMissing]:
     """Those that were not measured since; ``visits`` are those done on each machine."""
-    last_ns = max((own[-1].at_unix_ns for own in events.values() if own), default=0)
+    last_ns = max((each.at_unix_ns for own in events.values() for each in own), default=0)
     for name, own in events.items():
         left = _left(own)
         if left is not None:

@@ -7,7 +7,7 @@ steelyard: ``sha256sum -c SHA256SUMS``.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from steelyard.errors import RecordError
@@ -99,11 +99,13 @@ def refuse_unlike_the_ledger(run: Path, events: Sequence[Event], keys: Iterable[
         )
 
 
-def refuse_unlike_the_plan(run: Path, plan: Plan, records: Iterable[TrialRecord]) -> None:
-    """Holds attempts against the plan, which drew for each trial where it belongs.
+def held_against_the_plan(
+    run: Path, plan: Plan, records: Iterable[TrialRecord]
+) -> Iterator[TrialRecord]:
+    """The same records; the plan drew for each trial where it belongs.
 
     Raises:
-        RecordError: one is at another place than its trial, as those of another run are.
+        RecordError: at one that is at another place than its trial, as those of another run are.
     """
     planned = {
         trial.trial: (visit.visit, trial.cell)
@@ -117,6 +119,7 @@ def refuse_unlike_the_plan(run: Path, plan: Plan, records: Iterable[TrialRecord]
                 f"{run / 'trials' / key} is not of trial {record.trial} of {run / 'plan.json'}: it "
                 "is of another run, or the plan is"
             )
+        yield record
 
 
 def _key(event: AttemptFinished | AttemptStarted) -> str:
