@@ -1,4 +1,4 @@
-"""govc, as its sources and the simulator of its makers (vcsim) answer."""
+"""govc 0.18, as it answered in front of vcsim, the simulator of its makers."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def tool(world: World, name: str, words: list[str]) -> str | list[str]:
         return ssh.ssh(world, words) if name == "ssh" else ssh.scp(world, words)
     match words:
         case ["about"]:
-            return "FullName:  VMware ESXi 8.0.2 build-22380479\nName:      VMware ESXi\nVersion:   8.0.2\n"
+            return "Name:         VMware ESXi\nVersion:      8.0.2\nBuild:        22380479\n"
         case ["version"]:
-            return "govc 0.37.0\n"
+            return "govc 0.18.0\n"
         case [verb, *rest] if verb in _TAKES:
             unknown = "flag provided but not defined: {}"
             return _VERBS[verb](world, *options(rest, _TAKES[verb], unknown, 2))
@@ -149,9 +149,10 @@ TOOLS = ["govc", "ssh", "scp"]
 ERRORS = {
     "govc: specify an ESX or vCenter URL": "not_supported",
     "govc: File [datastore1] box/box.vmx already exists": "name_taken",
+    "govc: *types.FileAlreadyExists": "name_taken",
     "govc: cannot stat '[datastore1] a.vmdk': No such file": "image_missing",
     "govc: network 'X' not found": "not_supported",
-    "govc: ServerFaultCode: Cannot complete login due to an incorrect user name or password.": "no_rights",
+    "govc: ServerFaultCode: Cannot complete login due to an incorrect user name": "no_rights",
     "govc: Insufficient disk space on datastore 'datastore1'.": "no_space",
     "govc: Post https://192.0.2.1/sdk: x509: certificate signed by unknown authority": "host_key",
     "govc: Post https://192.0.2.1/sdk: dial tcp: connection refused": "unreachable",

@@ -74,7 +74,9 @@ def test_every_line_of_the_template_of_hypervisors_that_may_be_taken_in_is_right
     assert taken_in >= 6
     (tmp_path / "study.yaml").write_text(whole, encoding="utf-8")
     study = read_study(tmp_path / "study.yaml")
-    assert {"libvirt", "virtualbox", "vmware", "esx", "xen", "proxmox", "hyperv"} <= set(study.systems)
+    assert {"libvirt", "virtualbox", "vmware", "esx", "xen", "proxmox", "hyperv"} <= set(
+        study.systems
+    )
 
 
 @pytest.mark.parametrize("name", ["study", "pop3", "reading", "exim"])
