@@ -74,10 +74,12 @@ class Steelyard:
             text=True,
         )
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *arguments: str, longest_s: float = LONGEST_S
+    ) -> subprocess.CompletedProcess[str]:
         process = self.start(*arguments)
         try:
-            stdout, stderr = process.communicate(timeout=LONGEST_S)
+            stdout, stderr = process.communicate(timeout=longest_s)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from steelyard.hosts.transport import here, open_local_pipe
 from steelyard.study.declared.network_disks import read_network_disk
 from steelyard.systems.qemu.network_disks import make_blank, refuse_unusable
 from tests.integration.conftest import Steelyard
-from tests.integration.servers.offered_disks import Offered, by_iscsi, by_nbd
+from tests.integration.servers.offered_disks import Offered, by_iscsi, by_nbd, by_nfs
 from tests.integration.servers.private_server import free_port
 from tests.platforms.needs import need
 
@@ -41,7 +42,7 @@ def host() -> Iterator[Host]:
     made.close()
 
 
-@pytest.fixture(params=[by_nbd, by_iscsi])
+@pytest.fixture(params=[by_nbd, by_iscsi, by_nfs])
 def offered(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Offered]:
     need("qemu-img", "qemu-io", "blkid")
     with request.param(tmp_path, SIZE) as made:
@@ -76,7 +77,7 @@ def test_a_filesystem_that_lies_on_it_is_named_and_only_blanked_on_word(
 
 def test_what_is_not_offered_or_too_small_is_seen(host: Host, offered: Offered) -> None:
     assert look(host, offered.url, 2 * SIZE) == "no_space"
-    wrong = offered.url.replace("/data", "/date").replace(":data", ":date")
+    wrong = re.sub(r"([/:])(data|disk\.raw)\b", r"\1other", offered.url)
     assert look(host, wrong) == "unreachable"
     assert look(host, f"nbd://127.0.0.1:{free_port()}/data") == "unreachable"
 

@@ -19,6 +19,11 @@ def alone_with_the_images() -> AbstractContextManager[None]:
     return _alone_with("images")
 
 
+def alone_with_the_portmapper() -> AbstractContextManager[None]:
+    """Waits until no other test offers anything by NFS: a machine has one server of it."""
+    return _alone_with("portmapper")
+
+
 @contextmanager
 def _alone_with(what: str) -> Iterator[None]:
     with Path(tempfile.gettempdir(), f"tests-of-{what}.lock").open("a") as file:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.conftest import Steelyard
-from tests.integration.servers.offered_disks import Offered, by_iscsi, by_nbd
+from tests.integration.servers.offered_disks import Offered, by_iscsi, by_nbd, by_nfs
 from tests.platforms.guests import guest_settings
 
 from steelyard.hosts.failures import SystemFailure
@@ -29,8 +29,10 @@ from steelyard.systems.qemu.platform import Qemu
 
 SIZE = 64 << 20
 EDGE = 1 << 20
+LONGEST_S = 3600
+"""A dozen trials of two emulated guests, on a machine that has much else to do."""
 Server = Callable[[Path, int], AbstractContextManager[Offered]]
-SERVERS = pytest.mark.parametrize("server", [by_nbd, by_iscsi])
+SERVERS = pytest.mark.parametrize("server", [by_nbd, by_iscsi, by_nfs])
 
 
 @pytest.fixture
@@ -107,7 +109,7 @@ def test_a_server_that_dies_is_seen_by_what_failed_or_by_asking_it(
         prepare(guest.host(), [attached], DiskPlan("data", "/srv/data"), undo)
         assert attached.failed() is None
         os.kill(offered.pid, signal.SIGKILL)
-        if server is by_nbd:  # the client of iSCSI waits for the server to come back
+        if server is by_nbd:  # clients of iSCSI and NFS wait for it to come back
             write = "echo lost > /srv/data/file; sync -f /srv/data/file"
             guest.host().run(["sh", "-c", write], timeout_s=120)
     said = attached.failed()
@@ -149,7 +151,7 @@ def measure(steelyard: Steelyard, url: str, workload: dict[str, object]) -> tupl
     for name, value in words.items():
         text = text.replace(name, str(value))
     (steelyard.folder / "study.yaml").write_text(text, encoding="utf-8")
-    done = steelyard.run("run", ".", "--seed", "1")
+    done = steelyard.run("run", ".", "--seed", "1", longest_s=LONGEST_S)
     return done.returncode, done.stderr
 
 

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from tests.integration.servers.private_server import (
     answers,
     free_port,
@@ -17,8 +19,11 @@ from tests.integration.servers.private_server import (
     require_root,
     running,
     wait_until,
+    write_config,
 )
+from tests.platforms.alone import alone_with_the_portmapper
 
+PORTMAPPER = 111
 TARGET = "iqn.2026-11.org.example:data"
 
 
@@ -70,6 +75,38 @@ def by_iscsi(folder: Path, size_bytes: int) -> Iterator[Offered]:
             yield Offered(f"iscsi://127.0.0.1:{port}/{TARGET}/1", file, pid)
         finally:  # it ends by no other signal while it has a target
             os.kill(pid, signal.SIGKILL)
+
+
+@contextmanager
+def by_nfs(folder: Path, size_bytes: int) -> Iterator[Offered]:
+    """NFS-Ganesha, a server in user space; which port it has QEMU asks the machine's rpcbind."""
+    require_root("nfs-ganesha")
+    program = require_program("ganesha.nfsd", "nfs-ganesha nfs-ganesha-vfs")
+    mapper = require_program("rpcbind", "rpcbind")
+    plugins = next(Path("/usr/lib").glob("*/ganesha/libfsalvfs.so"), None)
+    if plugins is None:
+        pytest.skip("the VFS of NFS-Ganesha is not installed (Debian: apt install nfs-ganesha-vfs)")
+    file, port, mount_port = _blank(folder, size_bytes), free_port(), free_port()
+    values = {"port": port, "mount_port": mount_port, "plugins": plugins.parent}
+    config = write_config("ganesha.conf", folder / "ganesha.conf", folder=folder, **values)
+    log, pid_file = folder / "ganesha.log", folder / "ganesha.pid"
+    command = [program, "-F", "-f", config, "-L", log, "-p", pid_file]
+    with (
+        alone_with_the_portmapper(),
+        _mapping_ports(mapper, folder / "rpcbind.log"),
+        running(command, log, lambda: answers(port) and answers(mount_port)) as pid,
+    ):
+        yield Offered(f"nfs://127.0.0.1{file}", file, pid)
+
+
+@contextmanager
+def _mapping_ports(program: str, log: Path) -> Iterator[None]:
+    """rpcbind; one that runs already serves as well."""
+    if answers(PORTMAPPER):
+        yield
+        return
+    with running([program, "-f"], log, lambda: answers(PORTMAPPER)):
+        yield
 
 
 def _blank(folder: Path, size_bytes: int) -> Path:
