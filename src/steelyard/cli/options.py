@@ -78,8 +78,7 @@ ClusterOption = Annotated[
     typer.Option(
         "--cluster",
         metavar="ADDRESS",
-        help="Read and judge runs on a Dask cluster: local:N processes here, or the address of a "
-        "scheduler.",
+        help="Read and judge on a Dask cluster: local:N processes here, or a scheduler's address.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]

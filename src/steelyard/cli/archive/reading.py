@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
 
@@ -64,8 +65,17 @@ def write_into(
     Raises:
         HostError: the disk is full, or the folder cannot be written to.
     """
-    try:
+    with writing(folder):
         return write_report(findings, folder, formats, beside_records=own)
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Raises:
+    HostError: the disk is full, or the folder of the report cannot be written to.
+    """
+    try:
+        yield
     except OSError as error:
         raise HostError(
             f"cannot write the report into {folder}: {error.strerror}",

@@ -11,14 +11,16 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.console import say, say_json, shown
-from steelyard.cli.options import FormatOption, JsonOption
+from steelyard.cli.options import ClusterOption, FormatOption, JsonOption
 
 
 def report(  # noqa: PLR0917 - typer reads options from the parameters
-    path: Annotated[
-        Path,
+    paths: Annotated[
+        list[Path],
         typer.Argument(
-            help="Folder of a run, or of a study's runs: the newest. Or a findings.json.",
+            metavar="RUN...",
+            help="Folder of a run, or of a study's runs: the newest. Or a findings.json. Of many, "
+            "each is written beside its run.",
             show_default=False,
         ),
     ],
@@ -41,14 +43,22 @@ def report(  # noqa: PLR0917 - typer reads options from the parameters
             "Needs --to, as the records beside a report still hold them.",
         ),
     ] = False,
+    cluster: ClusterOption = None,
     json: JsonOption = False,
-) -> None:
+) -> int | None:
     """Write the report of a run again and print its verdicts."""
     from steelyard.cli.archive.reading import chosen_formats, print_answer, write_into
     from steelyard.records.archive import open_run, refuse_names_of_machines
     from steelyard.report.anonymous import anonymous_of
     from steelyard.report.from_run import find, stored
 
+    if len(paths) > 1 or cluster is not None:
+        if to is not None or notes is not None or anonymous or json:
+            raise typer.BadParameter("--to, --notes, --anonymous and --json are of one run")
+        from steelyard.cli.archive.reports import write_reports
+
+        return write_reports(paths, formats, cluster)
+    (path,) = paths
     chosen = chosen_formats(formats)
     if path.is_file() and (notes is not None or anonymous):
         raise typer.BadParameter("--notes and --anonymous need the folder of a run, not findings")
@@ -61,11 +71,12 @@ def report(  # noqa: PLR0917 - typer reads options from the parameters
     if run is not None and anonymous:
         findings = anonymous_of(findings, run.records())
     folder = to or (path.parent if run is None else run.report_path)
-    paths = write_into(folder, findings, chosen, own=run is not None and to is None)
+    written = write_into(folder, findings, chosen, own=run is not None and to is None)
     if json:
         say(findings.model_dump_json(indent=2))
-        return
-    print_answer(findings, [shown(written) for written in paths])
+        return None
+    print_answer(findings, [shown(each) for each in written])
+    return None
 
 
 def compare(

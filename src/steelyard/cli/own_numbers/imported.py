@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -12,6 +13,7 @@ import typer
 import steelyard
 from steelyard.cli.archive.reading import chosen_formats, print_answer, write
 from steelyard.cli.console import say, say_json, shown
+from steelyard.cluster import opened
 from steelyard.errors import ExitCode, HostError
 from steelyard.imports.assemble import trials_of
 from steelyard.imports.folder import keep
@@ -38,6 +40,7 @@ class Asked:
     baseline: str | None
     margin: str
     response: str | None
+    cluster: str | None = None
 
 
 def list_kinds(*, json: bool) -> int:
@@ -63,7 +66,8 @@ def imported(
     wanted = _systems(asked.systems)
     if not asked.files:
         raise typer.BadParameter("no file is named", param_hint="FILE")
-    read = [read_file(path, asked.kind, own) for path in asked.files]
+    with opened(asked.cluster) as mapped:
+        read = list(mapped(partial(read_file, kind_name=asked.kind, kind=own), asked.files))
     trials = trials_of(read, wanted, own)
     systems = list(dict.fromkeys(wanted))
     record = ImportRecord(

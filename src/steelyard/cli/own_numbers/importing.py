@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.options import RESULTS, FailIfOption, FormatOption, JsonOption, ResultsOption
+from steelyard.cli.options import (
+    RESULTS,
+    ClusterOption,
+    FailIfOption,
+    FormatOption,
+    JsonOption,
+    ResultsOption,
+)
 
 
 def _kinds(incomplete: str) -> list[str]:
@@ -57,6 +64,7 @@ def import_(  # noqa: PLR0917 - typer reads options from the parameters
     results: ResultsOption = RESULTS,
     formats: FormatOption = "html",
     fail_if: FailIfOption = None,
+    cluster: ClusterOption = None,
     json: JsonOption = False,
 ) -> int:
     """Read files of other tools (ab, wrk, hyperfine ...) into a run, and judge what they allow."""
@@ -64,5 +72,5 @@ def import_(  # noqa: PLR0917 - typer reads options from the parameters
 
     if kind_name == "list":
         return list_kinds(json=json)
-    asked = Asked(kind_name, tuple(files or ()), systems, baseline, margin, response)
+    asked = Asked(kind_name, tuple(files or ()), systems, baseline, margin, response, cluster)
     return imported(asked, results, formats, fail_if or [], json=json)

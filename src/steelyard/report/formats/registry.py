@@ -128,22 +128,38 @@ def write_report(
 
     Raises ``KeyError`` for a form that is not in ``FORMATS``, before anything is written.
     """
+    asked = tuple(formats)
+    files = report_files(run, asked, beside_records=beside_records)
+    write_files(folder, files, beside_records=beside_records)
+    return [folder / FORMATS[name].file for name in asked]
+
+
+def report_files(run: RunFindings, formats: Iterable[str], *, beside_records: bool = True) -> Files:
+    """What :func:`write_report` writes, by paths below its folder. Pure; the same errors."""
     asked = [FORMATS[name] for name in formats]
     linked = [FORMATS[name] for name in WITH_THE_PAGE if FORMATS["html"] in asked]
     written = list(dict.fromkeys([*asked, *linked]))
     beside = {form.name: form.file for form in written}
     place = Place(".." if beside_records else None, beside)
+    return {path: content for form in written for path, content in form.files(run, place).items()}
+
+
+def write_files(folder: Path, files: Files, *, beside_records: bool = True) -> None:
+    """Writes each into ``folder``, whole or not at all.
+
+    Raises:
+        HostError: the folder is to be that of a run, and is a link.
+        OSError: it cannot be written.
+    """
     if beside_records and folder.is_symlink():
         raise HostError(
             f"{folder} is a link: the report of a run is kept in its own folder",
-            hint="remove the link, or name another folder with -o",
+            hint="remove the link, or name another folder with --to",
             slug="cannot-write",
         )
     folder.mkdir(parents=True, exist_ok=True)
-    for form in written:
-        for path, content in form.files(run, place).items():
-            _replace(folder / path, content)
-    return [folder / form.file for form in asked]
+    for path, content in files.items():
+        _replace(folder / path, content)
 
 
 def _replace(path: Path, content: str | bytes) -> None:

@@ -1,0 +1,39 @@
+"""The reports of many runs: made here or on the workers of a cluster, and each written here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from steelyard.cli.archive.reading import chosen_formats, writing
+from steelyard.cli.console import print_error, say, shown
+from steelyard.cluster import opened
+from steelyard.errors import ExitCode, SteelyardError
+from steelyard.records.archive import open_run
+from steelyard.report.formats.registry import FORMATS, write_files
+from steelyard.report.made import made
+
+
+def write_reports(paths: Sequence[Path], formats: str, cluster: str | None) -> int:
+    """Writes each into the folder of its run; one that has none is named, and the others follow.
+
+    Raises:
+        RecordError: a path is no run; nothing was written.
+        HostError: no cluster answers, or a folder cannot be written to.
+    """
+    chosen = chosen_formats(formats)
+    runs = [open_run(path) for path in paths]
+    code = ExitCode.DONE
+    with opened(cluster) as mapped:
+        each = mapped(partial(made, formats=chosen), runs)
+        for run, report in zip(runs, each, strict=True):
+            if isinstance(report, SteelyardError):
+                print_error(report)
+                code = report.exit_code
+                continue
+            with writing(run.report_path):
+                write_files(run.report_path, report.files)
+            first = shown(run.report_path / FORMATS[chosen[0]].file)
+            say(f"{run.key}: {', '.join(report.words) or 'no verdict'}: {first}")
+    return code

@@ -1,0 +1,29 @@
+"""The report of one of many runs, made wherever there is a processor, and written elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from steelyard.errors import SteelyardError
+from steelyard.records.archive import Run
+from steelyard.report.formats.registry import Files, report_files
+from steelyard.report.from_run import find
+
+
+@dataclass(frozen=True)
+class Made:
+    """The files of a report by their paths, and the words of its primary verdicts, each once."""
+
+    files: Files
+    words: tuple[str, ...]
+
+
+def made(run: Run, formats: tuple[str, ...]) -> Made | SteelyardError:
+    """The report of a run in these formats, or why there is none. Pure."""
+    try:
+        findings = find(run)
+    except SteelyardError as error:
+        return error
+    verdicts = [each for own in findings.workloads for each in own.verdicts]
+    words = dict.fromkeys(each.word.value for each in verdicts if not each.exploratory)
+    return Made(report_files(findings, formats), tuple(words))
