@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine wheel quickstart studies-full test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-faults bench-engine bench-loops bench-kernels bench-generators bench-judge bench-overhead bench-queue bench-growth bench-serve bench-check bench-time bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine wheel quickstart studies-full test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-faults bench-engine bench-loops bench-kernels bench-generators bench-judge bench-overhead bench-cluster bench-laboratory bench-queue bench-growth bench-serve bench-check bench-time bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -143,6 +143,12 @@ bench-report: setup ## How long a report of 50 to 100,000 trials takes, its memo
 
 bench-archive: setup ## How packed runs are opened, read, judged and queried as they grow. TRIALS='10000 --steps open records query'
 	$(BIN)/python -m bench.archive $(TRIALS)
+
+bench-cluster: setup ## Batches of validation by a Dask cluster against one process. CLUSTER='--cluster local:2 --batches 5000'
+	$(BIN)/python -m bench.cluster $(CLUSTER)
+
+bench-laboratory: setup ## What a verdict on all machines of a laboratory takes as they become more. MACHINES='10 30 100 --visits 100'
+	$(BIN)/python -m bench.laboratory $(MACHINES)
 
 bench-queue: setup ## As root: 20 studies of 3 users on 4 machines of a Slurm that is killed at random. QUEUE='--studies 20 --write-page'
 	$(BIN)/python -m bench.queue $(QUEUE)

@@ -67,11 +67,11 @@ def measure(step: str, path: Path) -> dict[str, float]:
     return {
         "wall_s": time.perf_counter() - begin,
         "cpu_s": time.process_time(),
-        "peak_mib": _peak_kib() / 1024,
+        "peak_mib": peak_kib() / 1024,
     }
 
 
-def _peak_kib() -> int:
+def peak_kib() -> int:
     """Of this program alone; that of ``getrusage`` counts the parent before it was started."""
     text = Path("/proc/self/status").read_text("utf-8")
     return int(text.partition("VmHWM:")[2].split()[0])
