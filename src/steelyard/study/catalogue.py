@@ -16,6 +16,7 @@ from pydantic import ConfigDict, TypeAdapter
 from steelyard.study.declared.responses import responses
 from steelyard.study.declared.setting import Entry, Setting
 from steelyard.study.file.complaints import Mistake
+from steelyard.study.file.meanings import DESCRIBED
 from steelyard.study.meter.checks import mistakes as mistakes_of_meter
 from steelyard.study.meter.entry import Meter
 from steelyard.study.meter.entry import SharedSettings as MeterSettings
@@ -40,9 +41,7 @@ Kept = Shelf | Literal["imports"]
 class Platform(Entry):
     """A kind of place a system lives in, and how thoroughly it can be reset."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, **DESCRIBED)
 
     summary: str
     """One sentence that says what the platform is."""

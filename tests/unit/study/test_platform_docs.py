@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from steelyard.study.catalogue import Platform
 from steelyard.study.declared.placeholders import UNITS
 from steelyard.study.declared.setting import Setting
+from steelyard.study.file.meanings import meanings
 from steelyard.study.platform import entry, placeholders
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/platform-file.md").read_text("utf-8")
@@ -28,20 +29,16 @@ MODELS: list[type[BaseModel]] = [
     entry.CostsRead,
     entry.FailureRule,
 ]
-KEYS = [
-    (model, field.alias or name, field.description)
-    for model in MODELS
-    for name, field in model.model_fields.items()
-]
+KEYS = [(model, key, meaning) for model in MODELS for key, meaning in meanings(model).items()]
 
 
 @pytest.mark.parametrize(
     ("model", "key", "meaning"), KEYS, ids=[f"{m.__name__}.{key}" for m, key, _ in KEYS]
 )
 def test_every_key_has_a_row_with_what_the_model_says_of_it(
-    model: type[BaseModel], key: str, meaning: str | None
+    model: type[BaseModel], key: str, meaning: str
 ) -> None:
-    assert meaning is not None
+    assert meaning
     assert re.search(rf"^\| `{key}` \| {re.escape(meaning.rstrip('.'))}", PAGE, re.MULTILINE)
 
 

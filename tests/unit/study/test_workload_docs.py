@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from steelyard.study.file.meanings import meanings
 from steelyard.study.service.entry import FileText, Step, Texts
 from steelyard.study.workload.entry import ToolVersion, Workload
 from steelyard.study.workload.metric import Look, Metric, Needed, Refusal, Table
@@ -18,20 +19,16 @@ PAGE = (Path(__file__).parents[3] / "docs/reference/workload-file.md").read_text
 MODELS: list[type[BaseModel]] = [
     Workload, ToolVersion, Step, FileText, Texts, Look, Metric, Needed, Refusal, Table
 ]  # fmt: skip
-KEYS = [
-    (model, field.alias or name, field.description)
-    for model in MODELS
-    for name, field in model.model_fields.items()
-]
+KEYS = [(model, key, meaning) for model in MODELS for key, meaning in meanings(model).items()]
 
 
 @pytest.mark.parametrize(
     ("model", "key", "meaning"), KEYS, ids=[f"{m.__name__}.{key}" for m, key, _ in KEYS]
 )
 def test_every_key_has_a_row_with_what_the_model_says_of_it(
-    model: type[BaseModel], key: str, meaning: str | None
+    model: type[BaseModel], key: str, meaning: str
 ) -> None:
-    assert meaning is not None
+    assert meaning
     assert re.search(rf"^\| `{key}` \| {re.escape(meaning.rstrip('.'))}", PAGE, re.MULTILINE)
 
 

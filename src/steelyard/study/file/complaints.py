@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails
 
 from steelyard.errors import Complaint
 from steelyard.study.file.kinds import shown
+from steelyard.study.file.meanings import meanings
 from steelyard.study.file.source import Place, Source, Where
 
 
@@ -221,7 +222,6 @@ def description_at(root: type[BaseModel], where: Where) -> str:
     for key in where:
         inner = _inner(annotation)
         if isinstance(inner, type) and issubclass(inner, BaseModel):
-            found = {f.alias or n: f.description for n, f in inner.model_fields.items()}
-            text = found.get(str(key)) or text
+            text = meanings(inner).get(str(key)) or text
         annotation = _step(annotation, key)
     return text[:1].lower() + text[1:].rstrip(".")

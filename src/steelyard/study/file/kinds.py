@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from steelyard import units
+from steelyard.study.file.meanings import DESCRIBED
 
 _LIMIT = re.compile(r"at (most|least)\s+(.+)", re.DOTALL)
 _PER_CELL = re.compile(r"(\d{1,9})\s+per\s+cell", re.ASCII)
@@ -23,17 +24,13 @@ _IDLE = re.compile(r"until idle(?:,\s*at most\s+(.+))?", re.DOTALL)
 class Part(BaseModel):
     """A mapping of the study file; keys it does not declare are mistakes."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, **DESCRIBED)
 
 
 class OpenPart(BaseModel):
     """A mapping whose further keys depend on what it names; ``resolve`` checks them."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="allow", use_attribute_docstrings=True, defer_build=True
-    )
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True, **DESCRIBED)
 
     def further(self) -> dict[str, object]:
         """The keys that are not declared, as written."""

@@ -6,10 +6,11 @@ which stand for the settings; ``checks.py`` knows which there are.
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from steelyard.study.declared.setting import Entry, Setting, Words
 from steelyard.study.file.kinds import Wait
+from steelyard.study.file.meanings import DESCRIBED
 from steelyard.study.settings import SettingsModel
 
 TIMEOUT_S = 5.0
@@ -30,7 +31,7 @@ COUNTED = frozenset({"J", "Wmin", "Wh", "kWh"})
 class Part(Entry):
     """A mapping of a meter file; the lines below a key say what it is."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    model_config = DESCRIBED
 
 
 class Request(Part):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from steelyard.study.declared.setting import Entry, Setting, When, Words
 from steelyard.study.file.kinds import Wait
+from steelyard.study.file.meanings import DESCRIBED
 from steelyard.study.settings import SettingsModel
 
 READY_TIMEOUT_S = 60.0
@@ -20,7 +21,7 @@ READY_TIMEOUT_S = 60.0
 class Part(Entry):
     """A mapping of a service file; the lines below a key say what it is."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    model_config = DESCRIBED
 
 
 class Step(Part):
