@@ -33,8 +33,10 @@ def trials_of(
     The k-th trials of a system at each condition are one visit.
 
     Raises:
-        StudyError: files and systems do not fit, or conditions differ between systems.
+        StudyError: files and systems do not fit, a file is named twice, or conditions differ
+            between systems.
     """
+    _refuse_repeated(files)
     placed = list(_placed(files, names, kind))
     _refuse_lacking(files, placed, names)
     known: Counter[tuple[str, tuple[tuple[str, Level], ...]]] = Counter()
@@ -83,6 +85,13 @@ def _placed(files: Sequence[ResultFile], names: Sequence[str], kind: Kind) -> It
     for number, (file, system) in enumerate(zip(files, _systems(files, names), strict=True), 1):
         for result in file.results:
             yield _Placed(system, number, _conditions(result, kind, several=several), result.trials)
+
+
+def _refuse_repeated(files: Sequence[ResultFile]) -> None:
+    named = Counter(file.path.resolve() for file in files)
+    for file in files:
+        if named[file.path.resolve()] > 1:
+            raise _wrong(file, "is named twice", "name each file once: a trial counts once")
 
 
 def _named(files: Sequence[ResultFile]) -> set[str] | None:

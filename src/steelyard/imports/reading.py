@@ -103,7 +103,10 @@ def _text(data: bytes, path: Path) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise wrong(path, line, "is not UTF-8 text", "give it as the tool wrote it") from error
+        cut = error.end == len(data) and error.reason == "unexpected end of data"
+        message = "ends within a character" if cut else "is not UTF-8 text"
+        hint = "it was cut: give the whole file" if cut else "give it as the tool wrote it"
+        raise wrong(path, line, message, hint) from error
     return text.replace("\r\n", "\n")
 
 

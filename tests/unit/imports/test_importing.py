@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,13 @@ def copies(folder: Path, counts: dict[str, int]) -> list[Path]:
     return found
 
 
+def test_a_file_that_is_named_twice_adds_no_trials(tmp_path: Path) -> None:
+    (file,) = copies(tmp_path, {"old": 1})
+    again = tmp_path / "." / file.name
+    said = steelyard("import", "ab", file, again, "--as", "system=old,new", code=2)
+    assert "named twice" in said
+
+
 def test_runs_of_commands_are_trials_and_the_lost_guarantees_are_named(tmp_path: Path) -> None:
     found = imported(tmp_path, "hyperfine", [HYPERFINE], "--as", "system=one,two")
     verdict = found.workloads[0].verdicts[0]
@@ -73,10 +81,11 @@ def test_others_than_the_judged_response_only_explore(tmp_path: Path) -> None:
 
 
 def test_too_few_trials_are_kept_and_not_judged(tmp_path: Path) -> None:
-    found = imported(tmp_path, "ab", [AB, AB], "--as", "system=old,new")
+    files = copies(tmp_path, {"old": 1, "new": 1})
+    found = imported(tmp_path, "ab", files, "--as", "system=old,new")
     verdict = found.workloads[0].verdicts[0]
     assert verdict.not_judged[0].kind == "too_few_visits"
-    assert [cell.values for cell in found.workloads[0].cells[:2]] == [(5343.96,), (5343.96,)]
+    assert [cell.values for cell in found.workloads[0].cells[:2]] == [(5000.0,), (7000.0,)]
 
 
 def test_benchmarks_of_one_file_are_conditions(tmp_path: Path) -> None:
@@ -88,7 +97,8 @@ def test_benchmarks_of_one_file_are_conditions(tmp_path: Path) -> None:
 
 def test_forks_are_trials_and_each_mode_has_its_number(tmp_path: Path) -> None:
     file = IMPORTS / "jmh" / "1.37-two-modes.json"
-    own = imported(tmp_path, "jmh", [file, file], "--as", "system=old,new").workloads[0]
+    copy = Path(shutil.copy(file, tmp_path))
+    own = imported(tmp_path, "jmh", [file, copy], "--as", "system=old,new").workloads[0]
     judged = [(v.response, (v.conditions or {}).get("benchmark")) for v in own.verdicts]
     for size in (64, 512):
         assert ("jmh.rate", f"example.Sorts.sort size={size} thrpt") in judged
@@ -139,7 +149,8 @@ def test_a_mistake_of_the_command_line_names_its_option(
     tmp_path: Path, words: list[str], names: str
 ) -> None:
     results = tmp_path / "results"
-    said = steelyard("import", "ab", AB, AB, "--results", results, "--as", *words, code=2)
+    files = copies(tmp_path, {"old": 1, "new": 1})
+    said = steelyard("import", "ab", *files, "--results", results, "--as", *words, code=2)
     assert names in said
     assert not results.exists()
 

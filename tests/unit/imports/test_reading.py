@@ -125,6 +125,13 @@ def test_json_that_is_broken_is_named_with_line_and_column() -> None:
     assert (place.line, place.column) == (5, 7)
 
 
+@pytest.mark.parametrize(("data", "cut"), [(b"a \xe2\x96", True), (b"a \xe2 b", False)])
+def test_a_file_that_ends_within_a_character_was_cut(data: bytes, cut: bool) -> None:
+    refused = read_or_refused("hey", data)
+    assert isinstance(refused, Complaint)
+    assert ("was cut" in refused.hint) is cut
+
+
 @pytest.mark.parametrize("name", [name for name in names() if kind(name).says_version])
 def test_a_version_that_was_not_seen_is_refused(name: str) -> None:
     path, own = FILES[name][0], kind(name).version

@@ -25,6 +25,7 @@ from steelyard.imports.record import (
     ImportedTrial,
     ImportRecord,
 )
+from steelyard.report.figures import counted
 from steelyard.report.from_run import find
 from steelyard.study.file.complaints import choice_hint
 from steelyard.units import UnitError, parse
@@ -115,7 +116,8 @@ def _finish(
 
 
 def _say_what_was_read(record: ImportRecord, folder: Path) -> None:
-    say(f"read: {len(record.files)} files of {record.kind}, {len(record.trials)} trials")
+    files, trials = counted(len(record.files), "file"), counted(len(record.trials), "trial")
+    say(f"read: {files} of {record.kind}, {trials}")
     for each in record.responses:
         say(f"  {each.name}, {each.label}, in {each.unit}")
     say(f"run: {shown(folder)}")
