@@ -31,13 +31,13 @@ EVERY_FAULT = [*FAULTS, ANY_PROCESS]
 def main() -> int:
     """0 when all held, else 1."""
     options = arguments()
-    if options.source is None:
-        document = tortured(options)
+    path = options.source
+    document = tortured(options) if path is None else _read(path)
+    if options.add_to is not None:
+        document = page.together(_read(options.add_to), document)
+    if path is None or options.add_to is not None:
         path = unused(RUNS / f"{time.strftime('%Y-%m-%d')}-torture.json")
         path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    else:
-        path = options.source
-        document = json.loads(path.read_text(encoding="utf-8"))
     print(page.table(document))
     if options.write_page:
         PAGE.write_text(page.whole(document, path.name), encoding="utf-8")
@@ -55,7 +55,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--keep", type=Path, help="keep the folders of cases that failed here")
     parser.add_argument("--write-page", action="store_true", help=f"renew {PAGE.name} in docs/")
     parser.add_argument("--from", dest="source", type=Path, help="run nothing, use this file")
+    parser.add_argument("--add-to", type=Path, help="count the cases of this file as well")
     return parser.parse_args()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return document
 
 
 def tortured(options: argparse.Namespace) -> dict[str, Any]:

@@ -157,13 +157,22 @@ class Case:
         return self._ended(self._start(list(words)))
 
     def _ended(self, process: BaseProcess) -> int:
-        process.join(LONGEST_S)
-        if process.exitcode is None:
-            process.kill()
-            process.join()
-            return 124
+        written, still_s = self._written(), time.monotonic() + LONGEST_S
+        while process.exitcode is None:
+            process.join(1.0)
+            if self._written() != written:
+                written, still_s = self._written(), time.monotonic() + LONGEST_S
+            elif process.exitcode is None and time.monotonic() > still_s:
+                process.kill()
+                process.join()
+                return 124
         _until(lambda: not self._processes(), PROCESS_END_S)
         return process.exitcode
+
+    def _written(self) -> int:
+        """Bytes of its ledger, which grows with every step of a session."""
+        ledgers = self.folder.glob(f"{STUDIES}/torture/*/ledger.jsonl")
+        return sum(path.stat().st_size for path in ledgers)
 
     def _run(self) -> Run | None:
         found = list(self.folder.glob(f"{STUDIES}/torture/[!.]*/run.json"))

@@ -24,6 +24,7 @@ PRELOADED = [
 MARK = "STEELYARD_TORTURE"
 STUDIES = "results"
 LONGEST_S = 300.0
+"""Without a line in the ledger: on a busy machine a session may take longer, and is not stuck."""
 
 
 class Controllers:

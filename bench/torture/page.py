@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 WRONG = ("lost", "repeated", "stuck", "left", "defect")
+_OF_A_SESSION = ("began", "took_s", "seed", "machine", "load_average")
 _HEAD = """\
 # Reliability: what was done to runs, and what became of them
 
@@ -39,6 +40,19 @@ def whole(document: dict[str, Any], name: str) -> str:
     )
 
 
+def together(earlier: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
+    """Both as one; the conditions of each are kept."""
+    session = {name: earlier[name] for name in _OF_A_SESSION}
+    skipped = earlier["skipped"].keys() & later["skipped"].keys()
+    return later | {
+        "earlier": [*earlier.get("earlier", ()), session],
+        "steps": earlier["steps"] | later["steps"],
+        "skipped": {name: why for name, why in later["skipped"].items() if name in skipped},
+        "cases": earlier["cases"] + later["cases"],
+        "left_out": [*earlier.get("left_out", ()), *later.get("left_out", ())],
+    }
+
+
 def table(document: dict[str, Any]) -> str:
     """Every figure: of each platform and fault."""
     rows = [
@@ -65,25 +79,34 @@ def _counts(cases: list[dict[str, Any]]) -> str:
 
 
 def _conditions(document: dict[str, Any]) -> str:
-    machine = document["machine"]
-    where = ", ".join(f"{name} {value}" for name, value in machine.items())
-    minutes = document["took_s"] / 60
+    sessions = [*document.get("earlier", ()), document]
+    if len(sessions) == 1:
+        return _session(document)
+    said = "Measured in several sessions, each with the version of its day; steps are those of the"
+    return "\n".join([f"{said} last.\n", *(f"- {_session(each)}" for each in sessions)])
+
+
+def _session(session: dict[str, Any]) -> str:
+    where = ", ".join(f"{name} {value}" for name, value in session["machine"].items())
     return (
-        f"{document['began']}, {minutes:.0f} minutes, seed {document['seed']}, load average "
-        f"{document['load_average']:.1f}; {where}."
+        f"{session['began']}, {session['took_s'] / 60:.0f} minutes, seed {session['seed']}, load "
+        f"average {session['load_average']:.1f}; {where}."
     )
 
 
 def _failures(document: dict[str, Any]) -> str:
+    count = len(document["cases"])
     failed = [case for case in document["cases"] if case["wrong"]]
-    if not failed:
-        return f"None of {len(document['cases'])} cases failed."
     lines = [
         f"- {case['platform']}, {case['fault']} at {case['at']:g} ({case['met']}): "
         + "; ".join(f"{kind}: {why}" for kind, why in case["wrong"].items())
         for case in failed
     ]
-    return "\n".join([f"{len(failed)} of {len(document['cases'])} cases failed:", "", *lines])
+    found = [f"{len(failed)} of {count} cases failed:", "", *lines]
+    reasons = [f"- {reason}" for reason in document.get("left_out", ())]
+    again = ["", "Taken out of the table by hand, and run again:", "", *reasons]
+    told = found if failed else [f"None of {count} cases failed."]
+    return "\n".join(told + again * bool(reasons))
 
 
 def _limits(document: dict[str, Any]) -> str:

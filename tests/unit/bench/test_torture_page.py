@@ -37,3 +37,17 @@ def test_what_failed_is_counted_by_kind_and_named_and_what_was_not_met_is_no_suc
     assert "| native | no space | 9 | 2 | 1 | 1 | 0 | 0 | 1 | 0 |" in text
     assert "1 of 2 cases failed" in text
     assert "container: not run here (podman)" in text
+
+
+def test_sessions_are_counted_together_and_each_is_named_with_its_conditions() -> None:
+    held = CASE | {"wrong": {}}
+    first = DOCUMENT | {"cases": [held], "skipped": {"container": "not asked for", "disk": "root"}}
+    later = {"began": "2026-11-27", "load_average": 20.0, "steps": {"container": 30}}
+    second = DOCUMENT | later | {"cases": [held | {"platform": "container"}], "skipped": {}}
+    text = page.whole(page.together(first, second), "run.json")
+    assert "| native | no space | 9 | 1 | 1 |" in text
+    assert "| container | no space | 30 | 1 | 1 |" in text
+    assert "| all | | | 2 | 2 |" in text
+    assert "not run here" not in text
+    assert "2026-11-25, 1 minutes, seed 1, load average 1.0" in text
+    assert "2026-11-27, 1 minutes, seed 1, load average 20.0" in text
