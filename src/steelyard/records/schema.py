@@ -6,6 +6,7 @@ measured is ``None`` with the reason beside it, never 0.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal
 
@@ -261,7 +262,7 @@ class TrialRecord(Frozen):
     started_unix_ns: int
     finished_unix_ns: int
     phases_ns: dict[str, int]
-    responses: dict[str, Measured]
+    responses: Mapping[str, Measured]
     gates: tuple[GateRecord, ...] = ()
     failed_operations: tuple[FailedOperations, ...] = ()
     warnings: tuple[TrialWarning, ...] = ()

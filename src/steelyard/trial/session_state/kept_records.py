@@ -6,14 +6,15 @@ machines, and all times of every trial, as often as it has trials.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from steelyard.judge.visits.readings import key_of
 from steelyard.records.schema import Calibration, Measured, TrialRecord
-from steelyard.records.warnings import TrialWarning
+from steelyard.records.warnings import Bottleneck, TrialWarning
 
 _NOT_READ: dict[str, Any] = {
     "phases_ns": {},
@@ -21,10 +22,45 @@ _NOT_READ: dict[str, Any] = {
     "failed_operations": (),
     "instances": (),
     "start_spread_ns": None,
+    "events": (),
+    "disk_checks": (),
     "facts": {},
     "files": (),
 }
+_FIGURES_READ = frozenset({"cpu_ratio", "steal_ratio", "taken_cores", "waited_cores"})
+_NUMBERS = ("value", "of", "within")
 _Model = TypeVar("_Model", bound=BaseModel)
+_Kept = TypeVar("_Kept")
+
+
+class KeptResponses(Mapping[str, Measured]):
+    """The numbers of one record; what else is said of each response it shares with other records.
+
+    ``alike`` are the responses without numbers, in the order of ``numbers``: a value, or with
+    ``of`` and ``within`` where there is one of these.
+    """
+
+    __slots__ = ("_alike", "_numbers")
+
+    def __init__(
+        self,
+        alike: Mapping[str, Measured],
+        numbers: Sequence[float | tuple[float | None, ...] | None],
+    ) -> None:
+        self._alike = alike
+        self._numbers = numbers
+
+    def __getitem__(self, name: str) -> Measured:
+        alike = self._alike[name]
+        numbers = self._numbers[list(self._alike).index(name)]
+        of_all = numbers if isinstance(numbers, tuple) else (numbers, None, None)
+        return _lean(alike, **dict(zip(_NUMBERS, of_all, strict=True)))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._alike)
+
+    def __len__(self) -> int:
+        return len(self._alike)
 
 
 class KeptRecords:
@@ -32,19 +68,18 @@ class KeptRecords:
 
     def __init__(self) -> None:
         self._shared: dict[Hashable, Any] = {}
-        self._fields: dict[type, set[str]] = {}
 
     def small(self, record: TrialRecord) -> TrialRecord:
         """The same of every field that an interim look reads; the others are empty."""
         cell = record.cell
         key = ("cell", cell.system, key_of(cell.conditions))
-        responses = {name: self._measured(each) for name, each in record.responses.items()}
-        return self._lean(
+        return _lean(
             record,
             **_NOT_READ,
             cell=self._once(key, lambda: cell),
-            responses=responses,
+            responses=self._responses(record.responses),
             warnings=tuple(map(self._warning, record.warnings)),
+            bottleneck=self._bottleneck(record.bottleneck),
             calibration=self._calibration(record.calibration),
         )
 
@@ -52,25 +87,47 @@ class KeptRecords:
         """All of them; each is given back before the next is taken."""
         return [self.small(record) for record in records]
 
-    def _measured(self, measured: Measured) -> Measured:
-        missing = measured.missing
-        return self._lean(
-            measured,
-            missing=None if missing is None else self._once(repr(missing), lambda: missing),
+    def _responses(self, responses: Mapping[str, Measured]) -> KeptResponses:
+        alike = {
+            name: _lean(measured, **dict.fromkeys(_NUMBERS)) for name, measured in responses.items()
+        }
+        numbers = (tuple(getattr(m, name) for name in _NUMBERS) for m in responses.values())
+        return KeptResponses(
+            self._once(repr(alike), lambda: alike),
+            tuple(each[0] if each[1:] == (None, None) else each for each in numbers),
         )
 
     def _warning(self, warning: TrialWarning) -> TrialWarning:
-        return self._lean(warning)
+        figures = {name: each for name, each in warning.figures.items() if name in _FIGURES_READ}
+        lean = _lean(warning, figures=figures)
+        return lean if figures else self._once((warning.kind, warning.state), lambda: lean)
+
+    def _bottleneck(self, bottleneck: Bottleneck | None) -> Bottleneck | None:
+        """A look reads whether there was one."""
+        if bottleneck is None:
+            return None
+        lean = Bottleneck(resource=bottleneck.resource, share=None)
+        return self._once(("bottleneck", lean.resource), lambda: lean)
 
     def _calibration(self, calibration: Calibration | None) -> Calibration | None:
-        return None if calibration is None else self._lean(calibration)
+        if calibration is None:
+            return None
+        lean = _lean(calibration)
+        return lean if lean.ratio is not None else self._once(repr(lean), lambda: lean)
 
-    def _once(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        found = self._shared.get(key)
-        return self._shared.setdefault(key, make()) if found is None else found
+    def _once(self, key: Hashable, make: Callable[[], _Kept]) -> _Kept:
+        if key not in self._shared:
+            self._shared[key] = make()
+        kept: _Kept = self._shared[key]
+        return kept
 
-    def _lean(self, model: _Model, **changed: Any) -> _Model:
-        """An equal model, without a list of its own of the fields that were given."""
-        kind = type(model)
-        fields = self._fields.setdefault(kind, set(kind.model_fields))
-        return kind.model_construct(_fields_set=fields, **(dict(model) | changed))
+
+@lru_cache
+def _fields_of(kind: type[BaseModel]) -> set[str]:
+    return set(kind.model_fields)
+
+
+def _lean(model: _Model, **changed: Any) -> _Model:
+    """An equal model, without a list of its own of the fields that were given."""
+    kind = type(model)
+    return kind.model_construct(_fields_set=_fields_of(kind), **(dict(model) | changed))
