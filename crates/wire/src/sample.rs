@@ -51,6 +51,7 @@ pub struct ThreadsJob {
 /// `psi.{cpu,memory,io}.{some,full}_ns`,
 /// `ip.{out_requests,forwarded,out_transmits}`,
 /// `tcp.{accept_queue,retransmits,listen_overflows,listen_drops,syn_retransmits,timeouts}`,
+/// `tcp.dsacks_received`,
 /// `switches.context`, `load.{running,blocked,average_1m_milli}`,
 /// `temperature.SENSOR.millicelsius`, `power.ZONE.energy_uj`, `sampler.cpu_ns`.
 /// Sources and meanings: `docs/reference/samples.md`.

@@ -154,8 +154,14 @@ def test_pages_that_others_read_back_are_named_and_ours_are_not(
 
 
 def test_packets_that_are_lost_are_named_from_ten_on(kinds: Callable[..., list[str]]) -> None:
-    def network(again: int, opening: int, sent: int) -> dict[str, list[int | None]]:
-        columns = {"tcp.retransmits": again, "tcp.syn_retransmits": opening}
+    def network(
+        again: int, opening: int, sent: int, late: int | None = 0
+    ) -> dict[str, list[int | None]]:
+        columns = {
+            "tcp.retransmits": again,
+            "tcp.syn_retransmits": opening,
+            "tcp.dsacks_received": late,
+        }
         return counters() | {
             name: [0, 0, value] for name, value in (columns | {"net.lo.tx_packets": sent}).items()
         }
@@ -164,6 +170,10 @@ def test_packets_that_are_lost_are_named_from_ten_on(kinds: Callable[..., list[s
     assert kinds(network(again=30, opening=25, sent=10_000)) == []
     assert kinds(network(again=30, opening=0, sent=100_000)) == []
     assert kinds(network(again=4, opening=0, sent=100)) == []
+    answered_late = network(again=2_182, opening=0, sent=400_000, late=2_178)
+    assert kinds(answered_late) == [], "of a busy machine that lost nothing"
+    old_kernel = network(again=30, opening=0, sent=10_000, late=None)
+    assert kinds(old_kernel) == ["retransmits"]
 
 
 def test_a_link_that_the_machine_itself_throttles_is_named(

@@ -136,6 +136,7 @@ fn tcp(root: &Path, missing: &mut Missing) -> [Box<dyn Reader>; 3] {
             "tcp.listen_drops",
             "tcp.syn_retransmits",
             "tcp.timeouts",
+            "tcp.dsacks_received",
         ]),
         |bytes, row| paired(bytes, "TcpExt:", &TCP_EXTRAS, row),
         missing,
@@ -147,11 +148,12 @@ fn tcp(root: &Path, missing: &mut Missing) -> [Box<dyn Reader>; 3] {
 const IP: [&str; 3] = ["OutRequests", "ForwDatagrams", "OutTransmits"];
 
 /// Counters of `/proc/net/netstat`, in the order of their columns.
-const TCP_EXTRAS: [&str; 4] = [
+const TCP_EXTRAS: [&str; 5] = [
     "ListenOverflows",
     "ListenDrops",
     "TCPSynRetrans",
     "TCPTimeouts",
+    "TCPDSACKRecv",
 ];
 
 fn stat(bytes: &[u8], tick_ns: u64, row: &mut Row) {

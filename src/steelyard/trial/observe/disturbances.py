@@ -154,13 +154,18 @@ def _beyond(window: WindowSamples, everybody: str, ours: str, times: int = 1) ->
 
 
 def _retransmits(window: WindowSamples) -> float:
-    """Segments of open connections that were sent again, of all that devices sent; 0 of few."""
-    again = _beyond(window, "tcp.retransmits", "tcp.syn_retransmits")
+    """Segments of open connections that were lost, of all that devices sent; 0 of few.
+
+    Lost are those sent again, less those of which the receiver says that it had them: a busy
+    machine answers late, and what it was sent is then sent again though no line lost it.
+    """
+    late = window.rate_per_s("tcp.dsacks_received") or 0.0
+    lost = _beyond(window, "tcp.retransmits", "tcp.syn_retransmits") - late
     devices = [name for name in window.counters.columns if _SENT.fullmatch(name)]
     sent = _total(window, devices)
-    if not sent or again * window.span_s < _LEAST_RETRANSMITS:
+    if not sent or lost * window.span_s < _LEAST_RETRANSMITS:
         return 0.0
-    return again / sent
+    return lost / sent
 
 
 def _foreign(window: WindowSamples, whole: float, ours: tuple[str, ...]) -> float:
