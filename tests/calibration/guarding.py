@@ -78,6 +78,7 @@ CASES = (
     Guarding(FAILURES, 3),
     Guarding(TAIL, 0),
     Guarding(FAILURES, 0),
+    Guarding(FAILURES, 0, clustered=0.001),
 )
 
 

@@ -84,6 +84,18 @@ def test_faster_while_failing_more_is_a_trade_off() -> None:
     assert broken.effect == pytest.approx(0.02, abs=0.002)
 
 
+def test_failures_in_a_few_visits_only_count_by_their_mean() -> None:
+    """The typical visit fails nothing; an operation fails twice as often as the margin allows."""
+    study, plan, records = check_guardrail(FAILURES)
+    others = [record for record in records if record.cell.system == "durable"]
+    for record in others[::6]:
+        record.responses["errors"] = Measured(value=0.012, unit="ratio", of=5_000)
+    verdict = overall(judge_study(study, plan, records, run="r"))
+    assert isinstance(verdict.withheld, GuardrailsOpen)
+    (guardrail,) = verdict.guardrails
+    assert (guardrail.state, guardrail.effect) == ("open", pytest.approx(0.0024))
+
+
 def test_a_longer_tail_is_a_trade_off_too() -> None:
     verdict = overall(findings(TAIL, tail=1.8))
     assert verdict.word is VerdictWord.TRADE_OFF

@@ -3,7 +3,8 @@
 Intersection-union (Berger 1982): the word is given only when the primary response and every
 guardrail allow it, each at its own level, and no rate is shared. A guardrail is *held* when worse
 by the margin or more is rejected, *broken* when worse by less than the margin is rejected, else
-*open*.
+*open*. Of a response that may be zero the margin is a difference of means, and the mean must allow
+it besides the typical visit.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from steelyard.inference.means import mean_is_above
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.spending import FIRST_LOOK
+from steelyard.inference.welch import level_at
 from steelyard.judge.kinds.verdict_notes import GuardrailFinding, NotJudged, TooFewVisits
 from steelyard.judge.visits.pairs import Conditions, Pair, Scale
 from steelyard.judge.visits.series import Visits
@@ -73,11 +76,16 @@ def check_guardrail(
         return CheckedGuardrail(spec, "not_measured", None, reason)
     tests = readings.tests(series, pair)
     of_winner = tests if other_wins else tests.mirrored
-    margin = spec.margin if spec.absolute else math.log1p(spec.margin)
-    found = of_winner.estimate()
-    return CheckedGuardrail(
-        spec, _state(of_winner, margin, alpha), found.ratio_log if found else None
-    )
+    if not spec.absolute:
+        found, margin = of_winner.estimate(), math.log1p(spec.margin)
+        effect = found.ratio_log if found else None
+        return CheckedGuardrail(spec, _state(of_winner, margin, alpha), effect)
+    state, wins = _state(of_winner, spec.margin, alpha), series.other == other_wins
+    winner, loser = series.values[wins], series.values[~wins]
+    level = level_at(tests.stream, alpha)
+    if state == "held" and not mean_is_above(winner, loser, -spec.margin, level):
+        state = "open"
+    return CheckedGuardrail(spec, state, float(winner.mean() - loser.mean()))
 
 
 def _state(of_winner: Inference, margin: float, alpha: float) -> State:
