@@ -26,10 +26,10 @@ from steelyard.inference.weights import adjusted, weights, weights_by_machine
 Sums = npt.NDArray[np.floating[Any]]
 
 _TAIL_SHARE = 1.2
-_PRODUCT_ROWS = 96
-_MOST_LOOKS = 24
+_PRODUCT_ROWS = 192
+_MOST_LOOKS = 48
 _FLOAT32_WHOLE = 2**24
-_BLOCK_SIGNS = 2**17
+_BLOCK_SIGNS = 2**18
 _HALF = 2**8
 _NO_PATHS = np.empty(0, dtype=np.bool_)
 
