@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,24 +53,31 @@ def machines(
 ) -> Iterator[dict[str, MachineOfItsOwn]]:
     """Servers by name, with an ``ssh`` on the path that finds them; skips where none can run."""
     need("unshare", "mount", root=True)
-    need_sshd()
-    locks, bin_ = folder / "locks", folder / "bin"
+    locks = folder / "locks"
     locks.mkdir(parents=True)
-    bin_.mkdir()
     found = {name: MachineOfItsOwn(folder / name, name=name, locks=locks) for name in names}
+    with reached(found, folder, patch):
+        patch.setenv(lease.VARIABLE, str(locks / "lease"))
+        yield found
+
+
+@contextmanager
+def reached(servers: Mapping[str, Sshd], folder: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """With the servers started, and an ``ssh`` on the path that finds each by its name."""
+    need_sshd()
     with ExitStack() as stack:
-        for each in found.values():
+        for each in servers.values():
             each.prepare()
             each.start()
             stack.callback(each.stop)
         config = "".join(
             (each.folder / "config").read_text().replace(f"Host {NAME}", f"Host {name}")
-            for name, each in found.items()
+            for name, each in servers.items()
         )
         (folder / "config").write_text(config)
-        wrapper = bin_ / "ssh"
+        wrapper = folder / "bin" / "ssh"
+        wrapper.parent.mkdir()
         wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/config "$@"\n')
         wrapper.chmod(0o755)
-        patch.setenv("PATH", f"{bin_}:{os.environ['PATH']}")
-        patch.setenv(lease.VARIABLE, str(locks / "lease"))
-        yield found
+        patch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+        yield

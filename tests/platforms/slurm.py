@@ -118,11 +118,14 @@ class Laboratory:
             ran.wait()
         argv = ["slurmctld", "-D"]
         if name != "slurmctld":
-            own = self.folder / name
-            enter = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _OWN_MACHINE]
-            argv = [*enter, "sh", str(own / "boot_id"), str(own / "lock"), "slurmd", "-D"]
-            argv += ["-N", name]
+            argv = self.on_node(name, ["slurmd", "-D", "-N", name])
         self.processes[name] = self._popen(argv)
+
+    def on_node(self, name: str, argv: Sequence[str]) -> list[str]:
+        """The command with the ``boot_id`` and the lease folder of a node."""
+        own = self.folder / name
+        enter = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _OWN_MACHINE]
+        return [*enter, "sh", str(own / "boot_id"), str(own / "lock"), *argv]
 
     def kill(self, name: str) -> None:
         """As a crash does; what it started goes on."""

@@ -103,7 +103,7 @@ class Sshd:
         self._server = subprocess.Popen(self.argv(), stdin=subprocess.DEVNULL, stderr=log)
         log.close()
         end = time.monotonic() + _LONGEST_START_S
-        while not self._greets():
+        while not self.greets():
             if self._server.poll() is not None or time.monotonic() > end:
                 raise RuntimeError((self.folder / "sshd.log").read_text())
             time.sleep(0.02)
@@ -132,7 +132,8 @@ class Sshd:
             self._server.wait()
             self._server = None
 
-    def _greets(self) -> bool:
+    def greets(self) -> bool:
+        """Whether it answers."""
         try:
             with socket.create_connection(("127.0.0.1", self.port), 1) as connection:
                 return connection.recv(4) == b"SSH-"

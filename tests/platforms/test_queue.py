@@ -17,7 +17,9 @@ from typing import Any
 
 import pytest
 from tests.integration.conftest import LONG_STUDY, STUDY, Steelyard
+from tests.platforms.several import reached
 from tests.platforms.slurm import Laboratory, laboratory
+from tests.platforms.sshd import Sshd
 
 from steelyard.hosts import lease
 from steelyard.records.archive import Run, open_run
@@ -26,6 +28,17 @@ from steelyard.records.submission import comment_of, last_submission
 
 NODES = {"n1": "epyc", "n2": "epyc", "n3": "xeon", "n4": "xeon"}
 WITHIN_S = 300.0
+ON_MACHINES = """\
+study: day
+question: Are large systems of equations solved as often as small ones?
+machines: [ssh://n1, ssh://n2]
+systems: {here: {platform: native}}
+factors: {workload.n: [60, 300]}
+compare: workload.n
+workload: {use: linpack}
+sample: {every: 100 ms}
+trials: {margin: 10 %, budget: {trials: 6 per cell}}
+"""
 
 
 @dataclass
@@ -260,3 +273,44 @@ def test_machines_of_a_study_are_asked_for_all_together(tool: Submitting) -> Non
     assert {"--nodes=2", "--nodelist=n2,n1", "--exclusive", "--no-requeue"} <= set(
         done.stdout.split()
     )
+
+
+@dataclass
+class OfNode(Sshd):
+    """The ssh server of a node, on the machine that its slurmd is on."""
+
+    lab: Laboratory | None = None
+
+    def argv(self) -> list[str]:
+        assert self.lab is not None
+        return self.lab.inside(self.lab.on_node(self.folder.name, super().argv()))
+
+    def greets(self) -> bool:
+        """By its word: its port is in the network of the laboratory."""
+        return "Server listening" in (self.folder / "sshd.log").read_text("utf-8")
+
+
+def test_machines_of_a_study_are_measured_in_one_job_that_holds_their_nodes(
+    tool: Submitting, lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tool.folder / "day.yaml").write_text(ON_MACHINES, encoding="utf-8")
+    (tool.folder / "ssh").mkdir()
+    servers = {name: OfNode(tool.folder / "ssh" / name, lab=lab) for name in ("n1", "n2")}
+    with reached(servers, tool.folder / "ssh", monkeypatch):
+        (run,) = tool.submitted("day.yaml", "--time", "1 h")
+        tool.wait(lambda: any(run.path.glob("machines/n1/trials/0001-1/record.json")))
+        assert {name for name, state in lab.states().items() if state == "allocated"} == {
+            "n1",
+            "n2",
+        }
+        row = tool.ended(run)
+    said = Path(row["queue"]["log"]).read_text("utf-8")
+    assert row["status"] in {"decided", "budget_visits"}, said
+    assert (row["queue"]["state"], row["queue"]["nodes"]) == ("ended", "n[1-2]")
+    parts = open_run(run.path).machines()
+    assert list(parts) == ["n1", "n2"]
+    for part in parts.values():
+        assert (sessions(part), left_to_undo(part)) == (1, set())
+        keys = [(record.trial, record.attempt) for record in part.records()]
+        assert len(keys) == len(set(keys)) >= 8
+    assert (run.report_path / "findings.json").is_file()
