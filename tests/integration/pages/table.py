@@ -212,6 +212,8 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("systems:", study("workload: {use: http}\n" + REST)),
         ("steelyard image build debian-mail --kind container --on", ANOTHER_MACHINE),
         ("systems:", study(OTHER_MACHINE + REST)),
+        ("mkosi --directory", HELD + "tests/unit/test_mkosi_templates.py"),
+        ("systems:", study(OTHER_MACHINE + REST)),
     ],
     "docs/guide/several-machines.md": [
         ("study: my-test-day", study()),
