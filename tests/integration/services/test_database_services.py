@@ -20,6 +20,10 @@ SERVERS: dict[str, dict[str, Any]] = {
     "redis": {},
     "memcached": {},
 }
+STORES = {
+    "redis": ("redis-server", "redis-server"),
+    "valkey": ("valkey-server", "valkey-server, from Debian 13 on"),
+}
 SMALL: dict[str, dict[str, Any]] = {
     "pgbench": {"scale": 1},
     "sysbench-oltp": {"tables": 1, "rows": 1000},
@@ -87,8 +91,12 @@ def test_sysbench_drives_both_relational_databases(
 
 
 @pytest.mark.parametrize("test", ["get", pytest.param("zadd", marks=pytest.mark.extended)])
-def test_redis_benchmark_drives_redis(host: Host, folder: Path, test: str) -> None:
-    with started(host, folder, "redis") as service:
+@pytest.mark.parametrize("store", ["redis", "valkey"])
+def test_redis_benchmark_drives_redis_and_valkey(
+    host: Host, folder: Path, store: str, test: str
+) -> None:
+    require_program(*STORES[store])
+    with started(host, folder, store) as service:
         read = measured(host, folder, "redis-benchmark", service, beyond=FEW, test=test, keys=100)
     assert_measured(read)
 
@@ -133,11 +141,13 @@ def test_mariadb_forces_commits_to_the_disk_as_asked(
     ("sync", "kept"),
     [("none", "no"), pytest.param("always", "yes always", marks=pytest.mark.extended)],
 )
-def test_redis_logs_as_asked_and_refuses_changes_of_its_settings(
-    host: Host, folder: Path, sync: str, kept: str
+@pytest.mark.parametrize("store", ["redis", "valkey"])
+def test_redis_and_valkey_log_as_asked_and_refuse_changes_of_their_settings(
+    host: Host, folder: Path, store: str, sync: str, kept: str
 ) -> None:
+    require_program(*STORES[store])
     client = require_program("redis-cli", "redis-tools")
-    with started(host, folder, "redis", sync=sync) as service:
+    with started(host, folder, store, sync=sync) as service:
         address, port = parts(service)
 
         def said(*words: str) -> str:
