@@ -13,7 +13,7 @@ import pytest
 from steelyard.records.archive import Run, open_run
 from steelyard.records.events import AttemptStarted, EnvironmentCompared, SessionClosed
 from steelyard.records.schema import Outcome
-from tests.integration.conftest import STUDY, Steelyard, first_in_every_run
+from tests.integration.conftest import CALIBRATED, STUDY, Steelyard, first_in_every_run
 
 NEVER_S = 900
 ENDS_WITHIN_S = 300
@@ -76,8 +76,8 @@ main()
 """
 
 
-def with_times(warmup: str, window: str) -> str:
-    times = STUDY.replace("warmup: 20 ms", f"warmup: {warmup}")
+def with_times(warmup: str, window: str, study: str = STUDY) -> str:
+    times = study.replace("warmup: 20 ms", f"warmup: {warmup}")
     return times.replace("window: 100 ms", f"window: {window}")
 
 
@@ -137,7 +137,7 @@ def check_interrupted_in(run: Run, *phases: str) -> None:
 
 @pytest.mark.parametrize("number", first_in_every_run([signal.SIGTERM, signal.SIGINT]))
 def test_calibration_ends(steelyard: Steelyard, number: int) -> None:
-    write(steelyard, "study.yaml", with_times("5 s", "60 s"))
+    write(steelyard, "study.yaml", with_times("5 s", "60 s", CALIBRATED))
     process = steelyard.start("run", ".")
     wait_until(process, lambda: happened(steelyard, "environment_recorded"))
     run = check_ended(steelyard, end(process, number))

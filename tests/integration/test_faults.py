@@ -17,7 +17,7 @@ from steelyard.hosts.undo.log import pending_undos
 from steelyard.records.archive import open_run
 from steelyard.records.events import GeneratorCalibrated
 from steelyard.records.schema import Outcome
-from tests.integration.conftest import LONGEST_S, STUDY, Steelyard
+from tests.integration.conftest import CALIBRATED, LONGEST_S, STUDY, Steelyard
 
 
 def write_study(steelyard: Steelyard, text: str) -> None:
@@ -96,7 +96,7 @@ def test_an_agent_that_dies_is_a_failed_attempt_and_the_next_opens_a_new_one(
 def test_an_agent_that_dies_in_the_calibration_leaves_nothing_to_undo(
     steelyard: Steelyard,
 ) -> None:
-    write_study(steelyard, STUDY)
+    write_study(steelyard, CALIBRATED)
     process = steelyard.start("run", ".")
     wait_for(steelyard, b"sink", trials=0)
     os.kill(wait_for(steelyard, b"agent", trials=0), 9)

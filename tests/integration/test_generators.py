@@ -21,10 +21,8 @@ from tests.integration.conftest import (
     assert_each_ended_well,
 )
 
-SHARED = STUDY.replace("users: 2", "users: 5").replace(
-    "trials:", "generator: {host: [local, local]}\ntrials:", 1
-)
-OPEN = SHARED.replace("users: 5", "rate: 400, arrival: constant, connections: 7")
+SHARED = STUDY.replace("users: 2", "users: 5").replace("calibrate: false", "host: [local, local]")
+OPEN = SHARED.replace("users: 5, think: 2 ms", "rate: 400, arrival: constant, connections: 7")
 
 
 def run_of(steelyard: Steelyard) -> Run:
