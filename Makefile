@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine wheel quickstart studies-full test test-all test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-faults bench-engine bench-loops bench-kernels bench-generators bench-judge bench-overhead bench-cluster bench-laboratory bench-queue bench-growth bench-serve bench-check bench-time bench-truth bench-systems bench-visits bench-report docs examples clean
+.PHONY: help setup engine wheel quickstart studies-full test test-all test-all-python test-rust test-python test-browser test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page audit licences sbom fuzz support torture bench-faults bench-engine bench-loops bench-kernels bench-generators bench-judge bench-overhead bench-cluster bench-laboratory bench-queue bench-growth bench-serve bench-check bench-time bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -26,7 +26,9 @@ studies-full: setup ## The studies of five published comparisons, days of them; 
 
 test: setup test-rust test-python ## What every change needs: all kinds of tests, one of each that takes long
 
-test-all: setup .venv/with-browser test-rust ## Every test that needs neither this machine for itself nor an hour: what CI runs
+test-all: setup test-rust test-all-python ## Every test that needs neither this machine for itself nor an hour: what CI runs
+
+test-all-python: setup .venv/with-browser ## The part of it that is written in Python
 	$(PYTEST) -m 'not system and not validate' --ignore tests/browser
 	$(MAKE) --no-print-directory test-browser
 

@@ -8,7 +8,12 @@ from steelyard.records.archive import open_run
 from steelyard.records.events import GeneratorCalibrated
 from steelyard.records.missing import Reason, TooFewTimes
 from steelyard.records.schema import Outcome
-from tests.integration.conftest import Steelyard, assert_each_ended_well, first_in_every_run
+from tests.integration.conftest import (
+    Finished,
+    Steelyard,
+    assert_each_ended_well,
+    first_in_every_run,
+)
 
 STUDY = """\
 study: protocols
@@ -98,13 +103,8 @@ def test_a_study_of_this_protocol_is_measured_calibrated_and_reported(
     assert "Generator capacity" in report
 
 
-@pytest.mark.extended
-def test_calibration_can_be_switched_off(steelyard: Steelyard) -> None:
-    text = (steelyard.folder / "study.yaml").read_text(encoding="utf-8")
-    switched = f"{text}generator: {{calibrate: false}}\n"
-    (steelyard.folder / "study.yaml").write_text(switched, encoding="utf-8")
-    assert steelyard.run("run", ".").returncode == 0
-    for record in open_run(steelyard.folder / "results" / "tiny").records():
+def test_calibration_can_be_switched_off(finished: Finished) -> None:
+    for record in open_run(finished.folder / "results" / "tiny").records():
         assert record.calibration is not None
         assert record.calibration.not_calibrated == Reason(kind="calibration_off")
         assert record.calibration.ratio is None
