@@ -34,7 +34,7 @@ gates: {errors: none}
 generator: {calibrate: false}
 trials:
   margin: 2 %
-  window: 100 ms
+  window: 200 ms
   warmup: 20 ms
   reset: service
   budget: {trials: 6 per cell}

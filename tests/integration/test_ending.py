@@ -78,7 +78,7 @@ main()
 
 def with_times(warmup: str, window: str, study: str = STUDY) -> str:
     times = study.replace("warmup: 20 ms", f"warmup: {warmup}")
-    return times.replace("window: 100 ms", f"window: {window}")
+    return times.replace("window: 200 ms", f"window: {window}")
 
 
 def run_of(steelyard: Steelyard) -> Run | None:

@@ -16,7 +16,7 @@ UNDECIDABLE = STUDY.replace("margin: 2 %", "margin: 0.01 %\n  alpha: 0.1 %\n  se
 SECOND = "two: {platform: native, service: {use: sink-smtp, store: maildir, sync: none"
 DECIDABLE = (
     STUDY.replace(SECOND, f"{SECOND}, delay: 10 ms")
-    .replace("window: 100 ms", "window: 400 ms")
+    .replace("window: 200 ms", "window: 400 ms")
     .replace("6 per cell", "40 per cell")
 )
 """A message takes seven answers and so a tenth of a second, on a busy machine as on an idle one."""

@@ -60,7 +60,7 @@ def test_a_taken_port_is_reported_with_its_place_before_the_first_trial(
     assert records == []
 
 
-LONG_WINDOWS = STUDY.replace("window: 100 ms", "window: 500 ms")  # so that a kill falls inside
+LONG_WINDOWS = STUDY.replace("window: 200 ms", "window: 500 ms")  # so that a kill falls inside
 
 
 def test_a_sink_that_dies_is_a_failed_attempt_and_is_tried_again(steelyard: Steelyard) -> None:

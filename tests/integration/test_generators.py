@@ -78,7 +78,7 @@ def test_two_agents_drive_one_load_together(
 def test_a_generator_that_dies_is_named_and_its_trial_is_measured_again(
     steelyard: Steelyard,
 ) -> None:
-    study = SHARED.replace("window: 100 ms", "window: 300 ms")
+    study = SHARED.replace("window: 200 ms", "window: 300 ms")
     study = study.replace("[local, local]}", "[local, local], calibrate: false}")
     (steelyard.folder / "study.yaml").write_text(study, encoding="utf-8")
     process = steelyard.start("run", ".", "--seed", "1")

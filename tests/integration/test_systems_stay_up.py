@@ -20,7 +20,7 @@ from tests.integration.conftest import (
 from tests.integration.test_faults import wait_for_sink
 
 KEPT = STUDY.replace("reset: service", "reset: none").replace("users: 2,", "users: [1, 2],")
-LONG_WINDOWS = KEPT.replace("window: 100 ms", "window: 300 ms").replace("[1, 2]", "2")
+LONG_WINDOWS = KEPT.replace("window: 200 ms", "window: 300 ms").replace("[1, 2]", "2")
 
 
 def write_study(steelyard: Steelyard, text: str) -> None:

@@ -9,7 +9,7 @@ from steelyard.records.archive import open_run
 from steelyard.records.events import AttemptFinished, AttemptStarted, Event
 from tests.integration.conftest import STUDY, Steelyard
 
-LONG = STUDY.replace("study: tiny", "study: first").replace("window: 100 ms", "window: 10 s")
+LONG = STUDY.replace("study: tiny", "study: first").replace("window: 200 ms", "window: 10 s")
 """Its end is never waited for."""
 
 

@@ -259,7 +259,7 @@ def shorten(path: Path) -> None:
     """A study of minutes becomes one of seconds with little load: its figures are not looked at."""
     text = path.read_text(encoding="utf-8")
     for pattern, instead in [
-        (r"window: \S+ s", "window: 100 ms"),
+        (r"window: \S+ s", "window: 200 ms"),
         (r"warmup: \S+ s", "warmup: 20 ms"),
         (r"users: \[.*?\]", "users: 2\n  think: 2 ms"),
         (r"time: \d+ min", "trials: 6 per cell"),
