@@ -35,7 +35,8 @@ from steelyard.report.sentences.caveats import MOST_ON_TOP, Weight, caveats, on_
 from steelyard.report.sentences.evidence import evidence
 from steelyard.report.sentences.headline import MOST_WORDS, headline, words_in
 from steelyard.report.sentences.trust import State, TrustLine, trust_lines
-from steelyard.report.tables.effects import Mark, effect_rows
+from steelyard.report.tables.effect_rows import Mark
+from steelyard.report.tables.effects import effect_rows
 from steelyard.report.tables.shares import NOISE, divided, whole_percents
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "docs" / "examples").rglob("findings.json"))

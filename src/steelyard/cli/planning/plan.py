@@ -39,13 +39,36 @@ NoiseOption = Annotated[
     ),
 ]
 
-
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the whole plan as JSON.")]
+TimedOption = Annotated[
+    bool,
+    typer.Option(
+        "--timed",
+        help="Measure two short trials of each system, undo them, and forecast from them.",
+    ),
+]
 CommitOption = Annotated[
     Path | None,
     typer.Option(
         "--commit",
         help="Write a commitment to study, plan and seed to this file, for `run --commitment`; "
         "print its digest, to be posted before the run.",
+    ),
+]
+ChangesOption = Annotated[
+    bool,
+    typer.Option(
+        "--changes",
+        help="Also: all that the run would start, write or set, per machine, and what the "
+        "machines lack; looks at them, and does none of it.",
+    ),
+]
+ResultsOption = Annotated[
+    Path,
+    typer.Option(
+        "--results",
+        envvar="STEELYARD_RESULTS",
+        help="The folder that would keep the run; with --timed its trials meanwhile.",
     ),
 ]
 
@@ -56,31 +79,11 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
     seed: SeedOption = None,
     budget: BudgetOption = None,
     noise: NoiseOption = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the whole plan as JSON.")] = False,
-    timed: Annotated[
-        bool,
-        typer.Option(
-            "--timed",
-            help="Measure two short trials of each system, undo them, and forecast from them.",
-        ),
-    ] = False,
+    json: JsonOption = False,
+    timed: TimedOption = False,
     commit: CommitOption = None,
-    changes: Annotated[
-        bool,
-        typer.Option(
-            "--changes",
-            help="Also: all that the run would start, write or set, per machine, and what the "
-            "machines lack; looks at them, and does none of it.",
-        ),
-    ] = False,
-    results: Annotated[
-        Path,
-        typer.Option(
-            "--results",
-            envvar="STEELYARD_RESULTS",
-            help="The folder that would keep the run; with --timed its trials meanwhile.",
-        ),
-    ] = RESULTS,
+    changes: ChangesOption = False,
+    results: ResultsOption = RESULTS,
 ) -> None:
     """Show cells, order and forecast of a study; without --timed it starts nothing."""
     from steelyard.plan.make import Planned
@@ -104,14 +107,17 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
         say(_as_json(parts, found))
         return
     order_is_new = seed is None and read.trials.seed is None
-    told = [line for each in found.values() for line in each.lines()]
-    told += _loaded("changes").kinds_lines(found) if found else []
     for line in (
         *lines_of(whole, parts, _noises_log(noise)),
         *([other_order(whole)] if order_is_new else []),
-        *(told or [ALL_CHANGES.format(study)]),
+        *(_changes_lines(found) or [ALL_CHANGES.format(study)]),
     ):
         say(line)
+
+
+def _changes_lines(found: Mapping[str, Changes]) -> list[str]:
+    lines = [line for each in found.values() for line in each.lines()]
+    return lines + (_loaded("changes").kinds_lines(found) if found else [])
 
 
 def _loaded(module: str) -> Any:

@@ -15,7 +15,8 @@ from steelyard.report.sentences.failures import lost_lines
 from steelyard.report.sentences.headline import headline
 from steelyard.report.sentences.machines import machine_lines
 from steelyard.report.sentences.trust import State, trust_lines
-from steelyard.report.tables.effects import EffectRows, effect_rows
+from steelyard.report.tables.effect_rows import EffectRows
+from steelyard.report.tables.effects import effect_rows
 from steelyard.report.tables.shares import divided
 from steelyard.report.view import lines, views
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from steelyard.report.charts.axes import effect_ticks
 from steelyard.report.page.render import typeset
-from steelyard.report.tables.effects import EffectRows, Mark
+from steelyard.report.tables.effect_rows import EffectRows, Mark
 
 WIDTH_PX, HEIGHT_PX = 150, 28
 _AXIS_PX = 34

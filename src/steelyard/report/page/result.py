@@ -21,7 +21,8 @@ from steelyard.report.sentences.terminal.answer import answer
 from steelyard.report.sentences.trust import trust_lines
 from steelyard.report.tables.claims import claims_table
 from steelyard.report.tables.consolidation import consolidation_table
-from steelyard.report.tables.effects import EffectRows, effect_rows
+from steelyard.report.tables.effect_rows import EffectRows
+from steelyard.report.tables.effects import effect_rows
 from steelyard.report.tables.influence import influence_tables
 from steelyard.report.tables.interference import interference_tables
 from steelyard.report.tables.ranking import ranking_tables

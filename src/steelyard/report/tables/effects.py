@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from steelyard.inference.sequential import VerdictWord
-from steelyard.judge.analyses.factors.findings import EffectFinding, EffectWord, InfluenceFinding
 from steelyard.judge.findings import CellFinding, RunFindings, VerdictFinding
 from steelyard.judge.machines.findings import MachinesFinding
 from steelyard.judge.visits.readings import key_of
@@ -15,9 +13,10 @@ from steelyard.report.figures import Scale, percent, quantity, scale_for, signif
 from steelyard.report.sentences.assumptions import judged
 from steelyard.report.sentences.evidence import signed_ends, signed_size
 from steelyard.report.sentences.headline import badge_of, leading_verdicts
-from steelyard.report.sentences.influence import name_of
 from steelyard.report.sentences.ranking import places_text
 from steelyard.report.sentences.verdict import ends_of, interval_level, when_decided
+from steelyard.report.tables.effect_rows import VERDICT, EffectRow, EffectRows, Mark, lean
+from steelyard.report.tables.factor_effects import factor_rows
 from steelyard.report.view import NONE, View, views
 from steelyard.report.vocabulary import (
     good_and_bad,
@@ -33,56 +32,10 @@ from steelyard.report.vocabulary import (
 from steelyard.report.vocabulary import place as place_words
 from steelyard.study.model import Level
 
-ALL_CONDITIONS, VERDICT = "All conditions", "Verdict"
-MOST_EFFECTS = 6
+ALL_CONDITIONS = "All conditions"
 _HODGES_LEHMANN = (
     "Change: Hodges-Lehmann ratio of the visits, and not the ratio of the two medians beside it."
 )
-
-
-@dataclass(frozen=True)
-class Mark:
-    """What is drawn of a row, in logarithms of the raw response; an end without a bound is None."""
-
-    estimate_log: float | None
-    low_log: float | None
-    high_log: float | None
-    margin_log: float
-    decided: bool
-    whole: bool
-    system: int
-
-
-_WIDE_CHARACTERS = 75
-
-
-@dataclass(frozen=True)
-class EffectRow:
-    """``group`` is the heading that the row stands under; ``whole`` rows lead those of a part."""
-
-    cells: tuple[str, ...]
-    mark: Mark
-    group: str = ""
-    anchor: str | None = None
-
-
-@dataclass(frozen=True)
-class EffectRows:
-    """``head`` names the cells; ``minor`` are the columns that a narrow page leaves out."""
-
-    caption: str
-    head: tuple[str, ...]
-    rows: tuple[EffectRow, ...]
-    direction: tuple[str, str]
-    minor: frozenset[int]
-    numeric: frozenset[int]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether its longest cells together take more than three fifths of a line."""
-        columns = zip(self.head, *(row.cells for row in self.rows), strict=True)
-        return sum(max(map(len, column)) for column in columns) > _WIDE_CHARACTERS
 
 
 def effect_rows(run: RunFindings) -> list[EffectRows]:
@@ -96,26 +49,7 @@ def effect_rows(run: RunFindings) -> list[EffectRows]:
     if not found:
         found = [condition_rows(of_each[0], other) for other in _others(of_each[0])]
     found += [factor_rows(each, view) for view in of_each for each in view.own.influence]
-    return [lean for each in found if each.rows and len((lean := _lean(each)).head) > 1]
-
-
-def _lean(table: EffectRows) -> EffectRows:
-    """Without columns that say nothing: empty ones, and a verdict that all rows share."""
-    columns = list(zip(*(row.cells for row in table.rows), strict=True))
-    kept = [
-        place
-        for place, cells in enumerate(columns)
-        if set(cells) != {NONE} and not (table.head[place] == VERDICT and len(set(cells)) == 1)
-    ]
-    return replace(
-        table,
-        head=tuple(table.head[place] for place in kept),
-        rows=tuple(
-            replace(row, cells=tuple(row.cells[place] for place in kept)) for row in table.rows
-        ),
-        minor=frozenset(kept.index(place) for place in table.minor if place in kept),
-        numeric=frozenset(kept.index(place) for place in table.numeric if place in kept),
-    )
+    return [table for each in found if each.rows and len((table := lean(each)).head) > 1]
 
 
 def _others(view: View) -> list[str]:
@@ -262,60 +196,6 @@ def _only_other(run: RunFindings) -> str:
     return next((v.other for view in views(run) for v in leading_verdicts(view)), "")
 
 
-def factor_rows(found: InfluenceFinding, view: View) -> EffectRows:
-    """Effects of factors on the response: single ones, then the largest of several together."""
-    noun = noun_of(response_of(view, found.response))
-    rows = tuple(_factor_row(each, found, view) for each in shown_effects(found))
-    inner = f"of what is negligible {percent(1 - 2 * found.alpha)}"
-    note = f"CI {percent(found.interval_level)} for all effects together; {inner}."
-    left = len([e for e in found.effects if e.effect_log is not None]) - len(rows)
-    more = (
-        (f"{left} smaller effects of several factors are in the tables of the report.",)
-        if left
-        else ()
-    )
-    of = "" if found.system is None else f" of {found.system}"
-    return EffectRows(
-        caption=f"Effects on {noun}{of}",
-        head=("Factor", "Change", "CI", VERDICT),
-        rows=rows,
-        direction=("less", "more"),
-        minor=frozenset({2}),
-        numeric=frozenset({1, 2}),
-        notes=(note, *more),
-    )
-
-
-def shown_effects(found: InfluenceFinding) -> list[EffectFinding]:
-    """Single factors by the size of their effect, then the largest of the others."""
-    known = [each for each in found.effects if each.effect_log is not None]
-    known.sort(key=lambda each: (len(each.factors) > 1, -abs(each.effect_log or 0.0)))
-    mains = [each for each in known if len(each.factors) == 1]
-    return known[: max(MOST_EFFECTS, len(mains))]
-
-
-def _factor_row(each: EffectFinding, found: InfluenceFinding, view: View) -> EffectRow:
-    log = each.effect_log or 0.0
-    low, high = each.low_log, each.high_log
-    if each.word is EffectWord.NEGLIGIBLE:
-        low, high = each.equivalence_low_log, each.equivalence_high_log
-    levels = "; ".join(
-        f"{view.run.labels.level(a, name)} instead of {view.run.labels.level(b, name)}"
-        for name, a, b in zip(each.factors, each.levels, each.against, strict=True)
-    )
-    margin = found.margin_log
-    ends = interval(low, high, estimate_log=log, direction=None, exact_to=(0.0, margin, -margin))
-    name = name_of(each.factors)
-    cells = (
-        f"{name}: {levels}" if len(each.factors) == 1 else name,
-        signed_effect(log, beside=(low, high)),
-        ends,
-        each.word.value.replace("_", " "),
-    )
-    decided = each.word in (EffectWord.INFLUENTIAL, EffectWord.NEGLIGIBLE)
-    return EffectRow(cells, Mark(log, low, high, margin, decided, len(each.factors) == 1, 0))
-
-
 def _pair(view: View, other: str) -> tuple[str, str]:
     return view.run.baseline, other
 
@@ -401,7 +281,9 @@ def _level_notes(found: Sequence[VerdictFinding], view: View) -> list[str]:
     """Which level the intervals have, where rows differ in it."""
     whole = {percent(interval_level(v)) for v in found if v.conditions is None}
     parts = [v for v in found if v.conditions is not None]
-    levels = sorted({percent(interval_level(v)) for v in parts if v.word not in _EQUIVALENT})
+    levels = sorted(
+        {percent(interval_level(v)) for v in parts if v.word is not VerdictWord.EQUIVALENT}
+    )
     said = []
     if whole:
         where = " over all conditions" if levels or len(view.own.conditions) > 1 else ""
@@ -413,6 +295,3 @@ def _level_notes(found: Sequence[VerdictFinding], view: View) -> list[str]:
             f"{' or '.join(levels)} at each, so that all hold together at {percent(1 - alpha)}"
         )
     return [f"{'; '.join(said)}."] if said else []
-
-
-_EQUIVALENT = (VerdictWord.EQUIVALENT,)

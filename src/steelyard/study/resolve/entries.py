@@ -1,21 +1,45 @@
-"""The workloads that a study names: of the catalogue, or files of the user's own."""
+"""What a study names: of the catalogue, or files of the user's own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import BaseModel
 
 from steelyard.errors import StudyError
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform
+from steelyard.study.declared.own_files import OwnFiles
 from steelyard.study.declared.responses import Response
 from steelyard.study.declared.setting import Setting
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import StudyFile, WorkloadPart
+from steelyard.study.file.source import Where
 from steelyard.study.lookup import PLATFORM_FILES, WORKLOAD_FILES, responses_of
 from steelyard.study.workload.entry import Workload
 
 COMMAND = "command"
+Named = TypeVar("Named", bound=BaseModel)
+
+
+def named_entry(
+    files: OwnFiles[Named], name: str, place: Where, complaints: Complaints
+) -> tuple[Named, str | None] | None:
+    """What a name means, and the text of the file if it is the user's own; ``None`` after a
+    complaint where it is not there, or its file is wrong.
+    """
+    try:
+        named = files.named(name, complaints.source.path)
+    except StudyError as error:
+        complaints.found |= set(error.complaints)
+        return None
+    if named is None:
+        hint = choice_hint(name, catalogue.names(files.shelf), files.shelf)
+        hint += "; to use a file of your own, give its path: `./mine.yaml`"
+        complaints.add(place, f"there is no {files.noun} `{name}`", hint)
+    return named
 
 
 def use_of(part: WorkloadPart) -> str | None:
@@ -69,16 +93,8 @@ def named_platforms(file: StudyFile, complaints: Complaints) -> dict[str, NamedP
     """Every platform by the name a study gives it, without those that are not there or wrong."""
     found: dict[str, NamedPlatform] = {}
     for system, part in file.systems.items():
-        try:
-            named = PLATFORM_FILES.named(part.platform, complaints.source.path)
-        except StudyError as error:
-            complaints.found |= set(error.complaints)
-            continue
-        if named is None:
-            hint = choice_hint(part.platform, catalogue.names("platforms"), "platforms")
-            hint += "; to use a file of your own, give its path: `./mine.yaml`"
-            message = f"there is no platform `{part.platform}`"
-            complaints.add(("systems", system, "platform"), message, hint)
-        else:
+        place = ("systems", system, "platform")
+        named = named_entry(PLATFORM_FILES, part.platform, place, complaints)
+        if named is not None:
             found[part.platform] = NamedPlatform(*named)
     return found

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from steelyard.errors import StudyError
-from steelyard.study import catalogue
-from steelyard.study.file.complaints import Complaints, choice_hint
+from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.grammar import MeterPart, StudyFile
 from steelyard.study.file.source import Where
 from steelyard.study.lookup import METER_FILES
 from steelyard.study.model import MeasuredSpec, MeterSpec, SystemSpec
-from steelyard.study.resolve.settings import read_settings
+from steelyard.study.resolve.entries import named_entry
+from steelyard.study.resolve.settings import single_settings
 
 METERED = ("power.mean", "power.energy")
 """Responses that a meter gives in place of the counters of processors."""
@@ -19,28 +18,18 @@ METERED = ("power.mean", "power.energy")
 
 def resolve_meter(part: MeterPart, where: Where, complaints: Complaints) -> MeterSpec:
     """One meter with every setting of its file."""
-    try:
-        named = METER_FILES.named(part.use, complaints.source.path)
-    except StudyError as error:
-        complaints.found |= set(error.complaints)
-        return MeterSpec(use=part.use)
+    named = named_entry(METER_FILES, part.use, (*where, "use"), complaints)
     if named is None:
-        hint = choice_hint(part.use, catalogue.names("meters"), "meters")
-        hint += "; to use a file of your own, give its path: `./mine.yaml`"
-        complaints.add((*where, "use"), f"there is no meter `{part.use}`", hint)
         return MeterSpec(use=part.use)
     entry, text = named
-    written = part.further()
-    values, levels = read_settings(
-        written, entry.settings, where, complaints, noun=f"settings of {part.use}"
+    values = single_settings(
+        part.further(),
+        entry.settings,
+        where,
+        complaints,
+        of=("meter", part.use),
+        instead="write one value: a machine has one meter",
     )
-    for key in levels:
-        hint = "write one value: a machine has one meter"
-        complaints.add((*where, key), f"`{key}` of a meter cannot be a list", hint)
-    for key, setting in entry.settings.items():
-        if setting.required and not written.get(key):
-            hint = f"add `{key}: ...`: {setting.meaning}"
-            complaints.add(where, f"`{where[-1]}` needs `{key}`", hint)
     return MeterSpec(use=part.use, settings=values, text=text)
 
 

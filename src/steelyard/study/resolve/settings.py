@@ -58,6 +58,29 @@ def read_settings(
     return values, factors
 
 
+def single_settings(
+    written: Mapping[str, object],
+    declared: Mapping[str, Setting],
+    where: Where,
+    complaints: Complaints,
+    *,
+    of: tuple[str, str],
+    instead: str,
+) -> Values:
+    """Every setting of a thing that has no levels, ``of`` a kind and a name; ``instead`` says what
+    to do for another value. What is required is there.
+    """
+    kind, name = of
+    values, levels = read_settings(written, declared, where, complaints, noun=f"settings of {name}")
+    for key in levels:
+        complaints.add((*where, key), f"`{key}` of a {kind} cannot be a list", instead)
+    for key, setting in declared.items():
+        if setting.required and not written.get(key):
+            hint = f"add `{key}: ...`: {setting.meaning}"
+            complaints.add(where, f"`{where[-1]}` needs `{key}`", hint)
+    return values
+
+
 def read_levels(
     written: object, setting: Setting, where: Where, complaints: Complaints
 ) -> tuple[Level, ...]:

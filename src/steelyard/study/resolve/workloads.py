@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from steelyard.errors import StudyError
 from steelyard.study import catalogue
 from steelyard.study.declared.value import defaults_of, read_value
-from steelyard.study.file.complaints import Complaints, choice_hint
+from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.grammar import StudyFile, WorkloadPart
 from steelyard.study.file.source import Where
 from steelyard.study.lookup import (
@@ -17,7 +16,7 @@ from steelyard.study.lookup import (
     spoken,
 )
 from steelyard.study.model import WORKLOAD, ServiceSpec, SystemSpec, WorkloadSpec
-from steelyard.study.resolve.entries import use_of
+from steelyard.study.resolve.entries import named_entry, use_of
 from steelyard.study.resolve.services import resolve_service
 from steelyard.study.resolve.settings import Factors, read_settings
 from steelyard.study.workload.entry import Workload
@@ -157,15 +156,8 @@ def _workload(
         hint = f"add `use: NAME`; workloads: {', '.join(catalogue.names('workloads'))}"
         complaints.add(where, f"`{where[-1]}` has no `use`", hint)
         return WorkloadSpec(use="?"), {}
-    try:
-        named = WORKLOAD_FILES.named(use, complaints.source.path)
-    except StudyError as error:
-        complaints.found |= set(error.complaints)
-        return WorkloadSpec(use=use), {}
+    named = named_entry(WORKLOAD_FILES, use, (*where, "use"), complaints)
     if named is None:
-        hint = choice_hint(use, catalogue.names("workloads"), "workloads")
-        hint += "; to use a file of your own, give its path: `./mine.yaml`"
-        complaints.add((*where, "use"), f"there is no workload `{use}`", hint)
         return WorkloadSpec(use=use), {}
     entry, text = named
     values, levels = read_settings(

@@ -16,7 +16,7 @@ from steelyard.history.series import changes_between
 from steelyard.report.compare import NO_TEST, contradict
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.page.marks import axis_drawing, axis_of, row_drawing
-from steelyard.report.tables.effects import Mark
+from steelyard.report.tables.effect_rows import Mark
 from steelyard.report.vocabulary import said_word
 from steelyard.web.index import Index
 from steelyard.web.making import Refused
