@@ -7,7 +7,7 @@ and nowhere else. ``read.py`` builds it from a file; tests may build it by hand.
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,7 +19,6 @@ Reset = Literal["service", "process", "container", "snapshot", "boot"]
 TrialReset = Literal["none", "service", "process", "container", "snapshot", "boot"]
 Until = Literal["every level", "overall"]
 Contrasts = Literal["baseline", "all pairs"]
-UNTILS: tuple[str, ...] = get_args(Until)
 
 WORKLOAD, SCENARIO = "workload", "scenario"
 """The conditions that say which of several workloads a cell measures, and what runs where."""
