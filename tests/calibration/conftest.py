@@ -1,18 +1,10 @@
-"""The whole gate runs only when asked for: ``pytest -m validate``.
-
-One thread of linear algebra per process: the products here are too small to share, and threads
-that wait for each other on a busy machine make a run several times longer. Must be set before
-numpy is loaded.
-"""
+"""The whole gate runs only when asked for: ``pytest -m validate``."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 HERE = Path(__file__).parent
 
