@@ -149,7 +149,7 @@ bench-archive: setup ## How packed runs are opened, read, judged and queried as 
 bench-cluster: setup ## Batches of validation by a Dask cluster against one process. CLUSTER='--cluster local:2 --batches 5000'
 	$(BIN)/python -m bench.cluster $(CLUSTER)
 
-bench-laboratory: setup ## What a verdict on all machines of a laboratory takes as they become more. MACHINES='10 30 100 --visits 100'
+bench-laboratory: setup ## What a verdict on all machines of a laboratory takes as they become more. MACHINES='3 10 30 --visits 24'
 	$(BIN)/python -m bench.laboratory $(MACHINES)
 
 bench-queue: setup ## As root: 20 studies of 3 users on 4 machines of a Slurm that is killed at random. QUEUE='--studies 20 --write-page'

@@ -17,8 +17,8 @@ import time
 import numpy as np
 from bench.archive.__main__ import peak_kib
 
-MACHINES = (10, 30, 100, 300)
-VISITS = 100
+MACHINES = (3, 10, 30, 100)
+VISITS = 40
 NOISE_LOG, EFFECT_LOG, INTERACTION_LOG = 0.02, 0.01, 0.005
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import platform
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -28,6 +29,9 @@ LOCAL = "local:"
 DEATHS = 3
 """An item that has ended so many workers is not given to another."""
 _ANSWER_S = 10.0
+_LOOK_S = 10.0
+_ALONE_S = 300.0
+"""So long a cluster may be without any worker: one that was killed is started again by then."""
 _LIBRARIES = ("numpy", "distributed", "dask", "cloudpickle")
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -116,7 +120,11 @@ def _client(dask: Any, cluster: str, stack: ExitStack) -> Any:
     if cluster.startswith(LOCAL):
         count = _count(cluster)
         importlib.import_module("dask").config.set(
-            {"distributed.scheduler.allowed-failures": DEATHS - 1}
+            {
+                "distributed.scheduler.allowed-failures": DEATHS - 1,
+                # after 15 s a killed worker is given up, and a busy machine takes longer
+                "distributed.deploy.lost-worker-timeout": f"{_ALONE_S:g}s",
+            }
         )
         address = stack.enter_context(
             dask.LocalCluster(
@@ -191,6 +199,7 @@ class _Work:
         self._items: dict[int, Any] = {}
         self._done: dict[int, tuple[Any, Exception | None]] = {}
         self._taken = 0
+        self._had_workers_s = time.monotonic()
 
     def results(self, items: Iterator[Any]) -> Generator[Any]:
         """In order; what is not done when the reader goes is cancelled."""
@@ -222,11 +231,30 @@ class _Work:
             self._taken += 1
 
     def _wait(self) -> None:
-        """What has ended is fetched at once, before the worker that holds it may die."""
-        ended = self._dask.wait([*self._given], return_when="FIRST_COMPLETED").done
-        for future in ended:
+        """What has ended is fetched at once, before the worker that holds it may die.
+
+        Raises:
+            HostError: there is no worker any more.
+        """
+        try:
+            looked = self._dask.wait([*self._given], _LOOK_S, return_when="FIRST_COMPLETED")
+        except TimeoutError:
+            self._refuse_alone()
+            return
+        self._had_workers_s = time.monotonic()
+        for future in looked.done:
             place = self._given.pop(future)
             self._done[place] = self._fetched(future, self._items.pop(place))
+
+    def _refuse_alone(self) -> None:
+        if self._client.nthreads():
+            self._had_workers_s = time.monotonic()
+        elif time.monotonic() - self._had_workers_s > _ALONE_S:
+            raise HostError(
+                f"the cluster has had no worker for {_ALONE_S:g} s",
+                hint="start workers again, then the same command",
+                slug="cluster-does-not-answer",
+            )
 
     def _fetched(self, future: Any, item: Any) -> tuple[Any, Exception | None]:
         try:

@@ -74,6 +74,22 @@ def test_an_item_that_ends_every_worker_is_named_and_those_before_it_are_done() 
     assert ended.value.slug == "cluster-work-ends-workers"
 
 
+def test_a_cluster_that_has_lost_all_its_workers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_LOOK_S", 0.1)
+    monkeypatch.setattr(cluster, "_ALONE_S", 0.5)
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    with (
+        dask.LocalCluster(host="127.0.0.1", **options) as workers,
+        cluster.opened(workers.scheduler_address) as there,
+    ):
+        results = there(slow_at_first, range(50))
+        assert next(results) == 0
+        workers.scale(0)
+        with pytest.raises(HostError) as ended:
+            list(results)
+    assert ended.value.slug == "cluster-does-not-answer"
+
+
 def test_items_are_taken_as_workers_can_begin_them(address: str) -> None:
     taken: list[int] = []
 

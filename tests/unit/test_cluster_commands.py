@@ -7,9 +7,10 @@ import os
 import random
 import shutil
 import signal
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.publication.conftest import recorded
@@ -17,7 +18,6 @@ from typer.testing import CliRunner
 
 from steelyard import cluster
 from steelyard.cli.main import app
-from steelyard.cluster import Mapped
 from steelyard.errors import SteelyardError
 from steelyard.imports.kind import kind
 from steelyard.imports.reading import read_file
@@ -37,15 +37,16 @@ def runs(tmp_path: Path) -> list[Run]:
     return found
 
 
-def with_kills(mapped: Mapped, work: object, items: Iterable[object]) -> list[object]:
-    """The results; after each of the first two a worker that is drawn is killed."""
-    draw, found = random.Random(3), []
-    for result in mapped(work, items):  # type: ignore[arg-type]
-        found.append(result)
-        if len(found) <= 2:
-            worker = draw.choice(multiprocessing.active_children()).pid
-            assert worker is not None
-            os.kill(worker, signal.SIGKILL)
+def with_kills(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """The results; after each of the first two a worker is killed, in an order that is drawn."""
+    found = []
+    with cluster.opened("local:2") as mapped:
+        workers = [each.pid for each in multiprocessing.active_children() if each.pid is not None]
+        random.Random(3).shuffle(workers)
+        for result in mapped(work, items):
+            found.append(result)
+            if workers and len(found) <= 2:
+                os.kill(workers.pop(), signal.SIGKILL)
     return found
 
 
@@ -54,11 +55,8 @@ def test_reports_and_imports_are_the_same_bytes_though_workers_are_killed(runs: 
     report = partial(made, formats=("json", "md"))
     read = partial(read_file, kind_name="fio", kind=kind("fio"))
     files = sorted(FIO.glob("*.json"))[:1] * 3
-    with cluster.opened("local:2") as there:
-        reports = with_kills(there, report, runs)
-        imported = with_kills(there, read, files)
-    assert imported == [read(path) for path in files]
-    for one, run in zip(reports, runs, strict=True):
+    assert with_kills(read, files) == [read(path) for path in files]
+    for one, run in zip(with_kills(report, runs), runs, strict=True):
         here = report(run)
         if isinstance(here, SteelyardError):
             assert isinstance(one, SteelyardError)
