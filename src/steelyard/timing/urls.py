@@ -83,10 +83,11 @@ class Urls:
         try:
             found: dict[str, Any] = json.loads(done.stdout)
         except ValueError as error:
-            said = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
+            lines = (line.partition(": ") for line in done.stderr.splitlines())
+            said = {kind: text for kind, _, text in lines}
             raise LoadFailedError(
-                f"{name} cannot be loaded: {said}",
-                "give options of `steelyard load` after `--`",
+                f"{name} cannot be loaded: {said.get('error', f'exit code {done.returncode}')}",
+                said.get("hint", "give options of `steelyard load` after `--`"),
             ) from error
         return found
 

@@ -46,6 +46,29 @@ def test_operations_that_fail_are_not_tried_again(monkeypatch: pytest.MonkeyPatc
     assert next(waiting)["counts"]["ok_in_window"] == 40
 
 
+@pytest.mark.parametrize(
+    ("told", "message", "hint"),
+    [
+        (
+            "error: no answer\nhint: is it running?\n",
+            "loaded: no answer",
+            "running?",
+        ),
+        ("error: unexpected argument '--nope' found\n\n  tip: x\n", "unexpected", "after `--`"),
+        ("", "exit code 3", "after `--`"),
+    ],
+)
+def test_what_the_engine_says_is_said_once(
+    tmp_path: Path, told: str, message: str, hint: str
+) -> None:
+    engine = tmp_path / "engine"
+    engine.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{told}END\nexit 3\n")
+    engine.chmod(0o755)
+    with pytest.raises(LoadFailedError, match=message) as refused:
+        Urls(engine, {"a": "http://a/"}, [], 0.2).visit("a")
+    assert hint in refused.value.hint
+
+
 def test_a_window_that_is_too_short_for_any_answer_is_refused_with_its_length(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
