@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.imports.test_importing import HYPERFINE
 from tests.unit.web.conftest import KEY, LOOK, STUDY, add_run
 from typer.testing import CliRunner
 
@@ -78,6 +79,15 @@ def test_the_list_is_filtered_and_sorted(
     results: Path, words: tuple[str, ...], found: list[str]
 ) -> None:
     assert listed(results, *words) == found
+
+
+def test_an_import_has_its_trials_and_the_words_of_its_report(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    words = ("import", "hyperfine", str(HYPERFINE), "--as", "system=one,two", "--format", "json")
+    done = CliRunner().invoke(app, [*words, "--results", str(results)])
+    assert done.exit_code == 0, done.output
+    (row,) = document(results)["runs"]
+    assert (row["status"], row["trials"], len(row["words"])) == ("imported", 20, 1)
 
 
 def test_the_largest_comes_first_by_size(results: Path) -> None:

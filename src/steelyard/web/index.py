@@ -15,15 +15,24 @@ from steelyard.records.files.checksums import SUMS, Sums, checked, sums_of
 from steelyard.records.files.documents import parsed
 from steelyard.records.files.migration import facts_of_1
 from steelyard.web.reading import read_bounded
-from steelyard.web.run_state import RunState, locked_inodes, state_of, together
+from steelyard.web.run_state import (
+    RunState,
+    locked_inodes,
+    state_of,
+    state_of_import,
+    together,
+)
 
 _LEAST_S_BETWEEN_SCANS = 1.0
 RUN, LEDGER = "run.json", "ledger.jsonl"
+FINDINGS = "report/findings.json"
+"""What an import has in place of a ledger, once its report is written."""
 
 
 _Status = tuple[int, int, int]
 Stamp = tuple[_Status, _Status | None]
-"""Time, size and inode of ``run.json`` and of the ledger: what changes when a run does."""
+"""Time, size and inode of ``run.json`` and of the ledger, or of the findings of an import: what
+changes when a run does."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +174,8 @@ def _not_a_folder(entry: os.DirEntry[str]) -> str:
 def _stamp(path: str) -> Stamp | None:
     run = _status(f"{path}/{RUN}")
     ledgers = [_status(str(each)) for each in ledgers_of(Path(path))]
-    return None if run is None else (run, max(filter(None, ledgers), default=None))
+    ends = [*ledgers, _status(f"{path}/{FINDINGS}")] if not any(ledgers) else ledgers
+    return None if run is None else (run, max(filter(None, ends), default=None))
 
 
 def ledgers_of(path: Path) -> list[Path]:
@@ -190,7 +200,11 @@ def _read(key: str, path: Path, stamp: Stamp) -> _Known:
         data = checked(path, RUN, read_bounded(path / RUN), _sums(path / SUMS))
         facts = parsed(data, path / RUN, RunFacts, facts_of_1)
         imported = Run(path).is_import
-        state = RunState("imported") if imported else together(map(state_of, ledgers_of(path)))
+        state = (
+            state_of_import(path / FINDINGS)
+            if imported
+            else together(map(state_of, ledgers_of(path)))
+        )
         return _Known(stamp, ListedRun(key, path, facts, state, running=False))
     except RecordError as error:
         return _Known(stamp, None, error.message.replace(f"{path}/", ""))

@@ -10,8 +10,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from steelyard.errors import RecordError
 from steelyard.records.events import InterimComparison, InterimLook
-from steelyard.web.reading import read_tail
+from steelyard.web.reading import MOST_FILE_BYTES, read_bounded, read_tail
 
 TAIL_BYTES = 64 * 1024
 _LOCKS = Path("/proc/locks")
@@ -57,6 +58,17 @@ def state_of(ledger: Path) -> RunState:
         if closed and look is not None:
             break
     return RunState(ended) if look is None else _with_look(ended, look)
+
+
+def state_of_import(findings: Path) -> RunState:
+    """Of what another tool measured: its words are those of its report, where that has findings."""
+    try:
+        workloads = json.loads(read_bounded(findings, MOST_FILE_BYTES))["workloads"]
+        verdicts = [each for workload in workloads for each in workload["verdicts"]]
+        words = [str(each["word"]) for each in verdicts if not each["exploratory"]]
+    except (OSError, RecordError, ValueError, TypeError, KeyError):
+        words = []
+    return RunState("imported", words=tuple(dict.fromkeys(words)))
 
 
 def together(states: Iterable[RunState]) -> RunState:

@@ -15,13 +15,15 @@ import typer
 from steelyard.cli.console import say, shown, tell, warn
 from steelyard.cli.runs import queue_states
 from steelyard.errors import ExitCode, RecordError
+from steelyard.imports.record import ImportRecord
 from steelyard.queue.submitting import Queued
-from steelyard.records.archive import Run
+from steelyard.records.archive import IMPORT, Run
 from steelyard.records.deletion import bytes_on_disk
+from steelyard.records.files.documents import parsed
 from steelyard.report.figures import counted
 from steelyard.units import UnitError, format_bytes, parse
 from steelyard.web.index import Index, ListedRun, Skipped
-from steelyard.web.reading import results_folder
+from steelyard.web.reading import MOST_FILE_BYTES, read_bounded, results_folder
 from steelyard.web.rows import row_of, words_of
 
 _NONE = "-"
@@ -145,9 +147,16 @@ def print_runs(
 
 
 def _row(run: ListedRun, queued: Queued | None) -> Row:
-    parts = Run(run.path).parts()
-    trials = [{key.partition("-")[0] for key in part.attempt_keys()} for part in parts]
-    return Row(run, sum(map(len, trials)), bytes_on_disk([run.path]), queued)
+    return Row(run, _trials(Run(run.path)), bytes_on_disk([run.path]), queued)
+
+
+def _trials(run: Run) -> int:
+    if run.is_import:
+        path = run.path / IMPORT
+        data = read_bounded(path, MOST_FILE_BYTES)
+        return len(parsed(data, path, ImportRecord, lambda document: document).trials)
+    attempts = [part.attempt_keys() for part in run.parts()]
+    return sum(len({key.partition("-")[0] for key in keys}) for keys in attempts)
 
 
 def _table(rows: Sequence[Row]) -> list[str]:
