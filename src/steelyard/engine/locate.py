@@ -15,7 +15,10 @@ from steelyard.errors import EngineError
 NAME = "steelyard-engine"
 _OF_OTHERS = Path(steelyard.__file__).parent / "engines"
 _SAME_ENGINE = {"armv8l": "armv7l"}
-_INSTALL = "run `make setup` in a checkout, or install the steelyard wheel again"
+_INSTALL = (
+    "run `make setup` in a checkout, or install the wheel that is for this machine: "
+    "the one for any machine holds no engine"
+)
 
 
 def find_engine() -> Path:
