@@ -65,7 +65,7 @@ def twice(path: Path, names: Sequence[Field]) -> list[Complaint]:
 
 
 def open_quotes(path: Path, rows: Iterable[Sequence[Field]]) -> list[Complaint]:
-    hint = "put quotes around the whole field, and write those within it twice"
+    hint = "was the file cut? else put quotes around the whole field, and write inner ones twice"
     message = "a quote is opened here and not closed"
     return [
         Complaint(path, field.line, field.column, message, hint)
