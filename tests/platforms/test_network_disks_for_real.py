@@ -192,8 +192,9 @@ def test_a_server_that_dies_in_a_trial_is_no_damage_and_no_failure_to_undo(
     first = there[0].failure
     assert first is not None
     assert offered.url in first.message
-    here = [each for each in run.records() if each.cell.system == "here"]
-    assert {each.outcome for each in here} <= {Outcome.OK}
+    here = {each.outcome for each in run.records() if each.cell.system == "here"}
+    assert Outcome.OK in here
+    assert here <= {Outcome.OK, Outcome.SYSTEM_NOT_READY}, "a busy machine may start a guest late"
 
 
 def _kill_when_marked(offered: Offered, ended: threading.Event) -> None:
