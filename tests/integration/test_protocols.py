@@ -23,6 +23,7 @@ systems:
   two: {{platform: native, service: {service}}}
 workload: {workload}
 load: {{users: [2]}}
+generator: {{calibrate: true}}
 responses: {{{responses}}}
 trials: {{margin: 2 %, window: 200 ms, warmup: 20 ms, budget: {{trials: 6 per cell}}}}
 sample: {{every: 100 ms}}

@@ -51,6 +51,7 @@ class Reason(MissingKind):
         "divisor_zero",
         "no_event",
         "calibration_off",
+        "calibrates_itself",
         "calibration_timed_out",
     ]
 

@@ -84,7 +84,7 @@ def bind(study: Study, cell: OneCell) -> BoundCell:
     return BoundCell(
         study=own,
         system=system,
-        workload=_secured_as_served(workload, system),
+        workload=secured_as_served(workload, system),
         load=own.load,
         users=None if users is None else int(users),
         rate_per_s=None if rate is None else float(rate),
@@ -136,7 +136,7 @@ def _changed(system: SystemSpec, factor: str, level: Level) -> dict[str, object]
     return {}
 
 
-def _secured_as_served(workload: WorkloadSpec, system: SystemSpec) -> WorkloadSpec:
+def secured_as_served(workload: WorkloadSpec, system: SystemSpec) -> WorkloadSpec:
     """The workload with the TLS of its server, where it says that it follows that."""
     if workload.settings.get("tls") != AS_SERVICE:
         return workload

@@ -94,13 +94,14 @@ class GeneratorSpec(Spec):
     """Where the load comes from: ``local``, an address such as ``ssh://loader``, or ``instance 2``.
 
     ``further`` are the machines that drive it together with the first. ``threads`` are those of
-    each. ``calibrate``: what they can do at most is measured before the trials.
+    each. ``calibrate``: what they can do at most is measured before the trials; ``None``: unless
+    the service is the server that it would be measured with.
     """
 
     host: str = "local"
     further: tuple[str, ...] = ()
     threads: int = 1
-    calibrate: bool = True
+    calibrate: bool | None = None
 
     @property
     def hosts(self) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from steelyard.study.bind import secured_as_served
+from steelyard.study.calibration_server import is_its_own_server
 from steelyard.study.ending import counted
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import DEFAULT_VISITS, MIN_VISITS, Study, StudyDesign
@@ -60,8 +62,7 @@ def calibration_s(study: Study) -> float:
 
 
 def _calibration_s(study: WorkloadStudy) -> float:
-    calibrated = workload_of(study.workload).calibration is not None
-    if not study.generator.calibrate or not calibrated:
+    if not _is_calibrated(study):
         return 0.0
     load = study.load
     held_back = load is not None and (load.mode == "open" or load.think_time_s > 0)
@@ -69,6 +70,22 @@ def _calibration_s(study: WorkloadStudy) -> float:
     run_s = window_s + min(study.trials.warmup_s, window_s / 5)
     one_s = (CAPACITY_RUNS + held_back) * run_s + RESET_ALLOWANCE_S["service"]
     return one_s * _shapes(study)
+
+
+def _is_calibrated(study: WorkloadStudy) -> bool:
+    """By its systems as they are declared; factors of the service are not looked at."""
+    asked = study.generator.calibrate
+    if workload_of(study.workload).calibration is None or asked is False:
+        return False
+    return bool(asked) or not all(
+        is_its_own_server(
+            secured_as_served(study.workload, system),
+            study.workload.service or system.service,
+            system,
+            study.generator,
+        )
+        for system in study.systems.values()
+    )
 
 
 def _shapes(study: WorkloadStudy) -> int:

@@ -14,6 +14,7 @@ from steelyard.records.schema import Calibration, TrialRecord
 from steelyard.records.warnings import WarningKind
 from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
+from steelyard.study.calibration_server import is_its_own_server, sink_for
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
 from steelyard.study.timing import MOST_CAPACITY_RUNS, calibration_s, conditions_count
@@ -21,20 +22,24 @@ from steelyard.trial.session_state.calibrate import (
     calibration_warnings,
     held_against,
     is_enough,
-    sink_for,
 )
 from steelyard.workloads.load import OPERATIONS
 
 Load = Callable[..., LoadResult]
 
 
-def study(further: str = "", load: str = "{users: [1, 2]}", workload: str = "use: http") -> Study:
+def study(
+    further: str = "",
+    load: str = "{users: [1, 2]}",
+    workload: str = "use: http",
+    service: str = "use: sink-http, body: 2 KiB",
+) -> Study:
     text = f"""
 study: near
 question: Is the generator the limit?
 systems:
   one: {{platform: native, service: {{use: sink-http, body: 2 KiB}}}}
-  two: {{platform: native, service: {{use: sink-http, body: 2 KiB}}}}
+  two: {{platform: native, service: {{{service}}}}}
 workload: {{{workload}}}
 load: {load}
 trials: {{margin: 2 %, window: 2 s, warmup: 1 s}}
@@ -108,7 +113,9 @@ def test_without_a_capacity_there_is_neither_ratio_nor_warning(
 
 
 def test_the_server_of_a_calibration_answers_in_the_shape_of_the_study_s_own() -> None:
-    sink = sink_for(cell(study()))
+    read = study()
+    own = cell(read)
+    sink = sink_for(own.workload, own.service_of(1), read.generator)
     assert sink is not None
     assert (sink.use, sink.settings["body"]) == ("sink-http", 2048)
 
@@ -121,11 +128,32 @@ def test_every_workload_that_runs_has_a_server_that_speaks_its_protocol() -> Non
 
 
 def test_calibration_takes_its_time_in_the_forecast_unless_it_is_switched_off() -> None:
-    users, rate = study(), study(load="{rate: [10, 20]}")
+    asked = "generator: {calibrate: true}"
+    users, rate = study(asked), study(asked, load="{rate: [10, 20]}")
     assert conditions_count(users) == 2
     assert calibration_s(users) == pytest.approx(2 * (3 * 0.6 + 0.2))
     assert calibration_s(rate) == pytest.approx(2 * (4 * 0.6 + 0.2))
     assert calibration_s(study("generator: {calibrate: false}")) == 0
+
+
+@pytest.mark.parametrize(
+    ("further", "service", "calibrated"),
+    [
+        ("", "use: sink-http, body: 2 KiB", False),
+        ("generator: {calibrate: true}", "use: sink-http, body: 2 KiB", True),
+        ("generator: {threads: 2}", "use: sink-http, body: 2 KiB", True),
+        ("generator: {host: ssh://loader}", "use: sink-http, body: 2 KiB", True),
+        ("", "use: sink-http, status: 204", True),
+    ],
+)
+def test_a_service_that_is_the_server_of_a_calibration_takes_none_unless_asked(
+    further: str, service: str, calibrated: bool
+) -> None:
+    read = study(further, service=service)
+    own = bind(read, Cell(system="two", conditions={"load.users": 2}))
+    itself = is_its_own_server(own.workload, own.service_of(1), own.system, read.generator)
+    assert (calibration_s(read) > 0) is calibrated
+    assert itself is not calibrated or "true" in further
 
 
 def test_a_record_of_an_older_run_reads_without_calibration() -> None:

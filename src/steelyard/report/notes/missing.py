@@ -44,6 +44,9 @@ TEXTS = {
     "divisor_zero": "what it is divided by is 0",
     "no_event": "the event did not happen",
     "calibration_off": "the study says `calibrate: false`",
+    "calibrates_itself": (
+        "the service is the server that a calibration would use, on the generator's machine"
+    ),
     "calibration_timed_out": "the run did not end in its time",
     "sampler_reported": "{said}",
     "sensor_refused": "not available here: {said}",

@@ -149,7 +149,8 @@ class GeneratorPart(Part):
     threads: PositiveCount | None = None
     """Threads of each generator."""
     calibrate: bool | None = None
-    """Measure before the trials what the generator can do at most."""
+    """Measure before the trials what the generator can do at most. Not given: unless the service
+    is the server that it would be measured with."""
 
 
 class SamplePart(Part):

@@ -34,9 +34,8 @@ from steelyard.records.missing import (
 )
 from steelyard.records.schema import MOST_OF_A_CAPACITY, Calibration, GeneratorRecord
 from steelyard.records.warnings import Figures, TrialWarning, WarningKind
-from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
-from steelyard.study.declared.value import defaults_of
+from steelyard.study.calibration_server import is_its_own_server, sink_for
 from steelyard.study.ending import by_the_clock
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import LoadSpec, ServiceSpec, Study
@@ -46,7 +45,6 @@ from steelyard.study.timing import (
     MOST_CAPACITY_RUNS,
     calibration_window_s,
 )
-from steelyard.study.workload.settings import SharedSettings
 from steelyard.trial.attempt.outcomes import TrialFailed
 from steelyard.trial.observe.responses import throughput_of
 from steelyard.trial.session_state.calibration_bench import Bench, bench_with
@@ -66,11 +64,13 @@ def calibrate(session: SessionContext, cells: Iterable[Cell]) -> dict[str, Calib
     """
     found: dict[str, Calibration] = {}
     shapes: dict[str, Calibration] = {}
+    why_none = _why_none(session)
     for cell in cells:
         bound = bind(session.study, cell)
-        sink = sink_for(bound)
-        if not session.study.generator.calibrate or sink is None:
-            found[cell_key(cell)] = Calibration(not_calibrated=_why_not(session.study, bound))
+        sink = sink_for(bound.workload, bound.service_of(1), session.study.generator)
+        if sink is None or why_none is not None:
+            missing = why_none or NoServerForWorkload(workload=bound.workload.use)
+            found[cell_key(cell)] = Calibration(not_calibrated=missing)
             continue
         shape = _shape(bound, sink)
         if shape not in shapes:
@@ -83,23 +83,6 @@ def calibrate(session: SessionContext, cells: Iterable[Cell]) -> dict[str, Calib
 def cell_key(cell: Cell) -> str:
     """Names a cell within its study."""
     return json.dumps([cell.system, cell.conditions], sort_keys=True)
-
-
-def sink_for(bound: BoundCell) -> ServiceSpec | None:
-    """The engine's own server for a workload; ``None`` when it has none."""
-    how = workload_of(bound.workload).calibration
-    if how is None:
-        return None
-    declared = catalogue.service(how.service).settings
-    settings = defaults_of(declared)
-    if "tls" in settings:
-        settings["tls"] = SharedSettings.of(bound.workload.settings).tls
-    own = bound.service_of(1)
-    if own is not None and own.use == how.service:
-        settings |= {name: own.settings[name] for name in how.alike if name in own.settings}
-    if "threads" in settings:  # a server with fewer would hold a generator of several back
-        settings["threads"] = bound.study.generator.threads
-    return ServiceSpec(use=how.service, settings=settings)
 
 
 def held_against(
@@ -151,10 +134,16 @@ def calibration_warnings(calibration: Calibration | None) -> list[TrialWarning]:
     return [TrialWarning(kind=kind, figures=figures) for figures in near]
 
 
-def _why_not(study: Study, bound: BoundCell) -> Missing:
-    if not study.generator.calibrate:
+def _why_none(session: SessionContext) -> Missing | None:
+    generator = session.study.generator
+    if generator.calibrate is False:
         return Reason(kind="calibration_off")
-    return NoServerForWorkload(workload=bound.workload.use)
+    if generator.calibrate:
+        return None
+    every = (bind(session.study, cell) for cell in session.plan.every_cell)
+    if all(is_its_own_server(b.workload, b.service_of(1), b.system, generator) for b in every):
+        return Reason(kind="calibrates_itself")
+    return None
 
 
 def _measured(session: SessionContext, bound: BoundCell, sink: ServiceSpec) -> Calibration:
