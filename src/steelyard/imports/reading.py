@@ -14,6 +14,7 @@ from steelyard.imports.metrics import refused_reason
 from steelyard.imports.numbers import Values, together, trials_of
 from steelyard.imports.output import NotThereError, Printed
 from steelyard.imports.parts import parts_of, printed
+from steelyard.study.file.kinds import shown
 from steelyard.study.model import Level
 from steelyard.study.workload.entry import is_version, within
 from steelyard.study.workload.metric import Look
@@ -81,8 +82,10 @@ def parse_file(data: bytes, path: Path, kind_name: str, kind: Kind) -> ResultFil
     _refuse_foreign(whole, path, kind_name, kind, kind.holds)
     version = _version(whole, path, kind_name, kind)
     if kind.ends is not None and re.search(kind.ends, text) is None:
-        message = f"ends before the result of {kind_name} does"
-        raise wrong(path, last, message, "it was cut: give the whole file")
+        end = shown(text.rstrip().rpartition("\n")[2])
+        message = f"ends with {end}, before the result of {kind_name} does"
+        hint = "the tool failed, or the file was cut: give all that a run printed that ended"
+        raise wrong(path, last, message, hint)
     try:
         results = tuple(_results(kind, text, document))
     except NotThereError as error:

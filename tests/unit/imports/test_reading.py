@@ -145,6 +145,14 @@ def test_a_version_that_was_not_seen_is_refused(name: str) -> None:
     assert "99.1" in refused.value.complaints[0].message
 
 
+def test_a_run_that_did_not_end_is_quoted_with_its_last_line() -> None:
+    begun, _, _ = FILES["ab"][0].read_text("utf-8").partition("Server Software")
+    refused = read_or_refused("ab", f"{begun}apr_socket_recv: Connection refused (111)\n".encode())
+    assert isinstance(refused, Complaint)
+    assert "`apr_socket_recv: Connection refused (111)`" in refused.message
+    assert "failed" in refused.hint
+
+
 def test_a_run_that_failed_makes_its_file_unusable() -> None:
     path = IMPORTS / "hyperfine" / "1.15.0-failed.json"
     with pytest.raises(StudyError):
