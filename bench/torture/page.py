@@ -104,7 +104,7 @@ def _failures(document: dict[str, Any]) -> str:
     ]
     found = [f"{len(failed)} of {count} cases failed:", "", *lines]
     reasons = [f"- {reason}" for reason in document.get("left_out", ())]
-    again = ["", "Taken out of the table by hand, and run again:", "", *reasons]
+    again = ["", "Taken out of the table by hand:", "", *reasons]
     told = found if failed else [f"None of {count} cases failed."]
     return "\n".join(told + again * bool(reasons))
 
