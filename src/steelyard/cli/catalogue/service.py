@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,10 +11,6 @@ from steelyard.cli.console import print_notice, say, say_json
 from steelyard.cli.ending import with_exit_code
 from steelyard.cli.loading import PLAIN
 from steelyard.cli.options import JsonOption
-from steelyard.errors import Complaint, StudyError
-
-if TYPE_CHECKING:
-    from steelyard.study.service.entry import Service
 
 app = typer.Typer(
     name="service",
@@ -51,32 +47,15 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Show a service: what it needs, what limits it, its settings."""
+    from steelyard.study.lookup import SERVICE_FILES
     from steelyard.study.reference import service_lines
 
-    entry = _named(name)
+    entry = SERVICE_FILES.asked(name, Path.cwd())
     if json:
         say_json({"name": name} | entry.model_dump(mode="json", exclude_defaults=True))
         return
     for line in service_lines(name, entry):
         say(line)
-
-
-def _named(name: str) -> Service:
-    """The service of the catalogue, or the file, that was asked for.
-
-    Raises:
-        StudyError: the file is wrong, or there is no such service.
-    """
-    from steelyard.study import catalogue
-    from steelyard.study.file.complaints import choice_hint
-    from steelyard.study.lookup import SERVICE_FILES
-
-    named = SERVICE_FILES.named(name, Path.cwd())
-    if named is not None:
-        return named[0]
-    hint = choice_hint(name, catalogue.names("services"), "services")
-    complaint = Complaint(Path(name), 1, 1, "there is no such service or file", hint)
-    raise StudyError([complaint], slug="service-file-is-wrong")
 
 
 def check(

@@ -11,7 +11,6 @@ from steelyard.cli.console import print_notice, say, say_json
 from steelyard.cli.ending import with_exit_code
 from steelyard.cli.loading import PLAIN
 from steelyard.cli.options import JsonOption
-from steelyard.errors import Complaint, StudyError
 
 if TYPE_CHECKING:
     from steelyard.study.workload.entry import Workload
@@ -55,32 +54,15 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Show a workload: what it needs, its settings, what it measures."""
+    from steelyard.study.lookup import WORKLOAD_FILES
     from steelyard.study.reference import workload_lines
 
-    entry = _named(name)
+    entry = WORKLOAD_FILES.asked(name, Path.cwd())
     if json:
         say_json({"name": name} | entry.model_dump(mode="json", exclude_defaults=True))
         return
     for line in workload_lines(name, entry):
         say(line)
-
-
-def _named(name: str) -> Workload:
-    """The workload of the catalogue, or the file, that was asked for.
-
-    Raises:
-        StudyError: the file is wrong, or there is no such workload.
-    """
-    from steelyard.study import catalogue
-    from steelyard.study.file.complaints import choice_hint
-    from steelyard.study.lookup import WORKLOAD_FILES
-
-    named = WORKLOAD_FILES.named(name, Path.cwd())
-    if named is not None:
-        return named[0]
-    hint = choice_hint(name, catalogue.names("workloads"), "workloads")
-    complaint = Complaint(Path(name), 1, 1, "there is no such workload or file", hint)
-    raise StudyError([complaint], slug="workload-file-is-wrong")
 
 
 def check(

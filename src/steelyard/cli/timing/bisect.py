@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.options import with_fields_of
-from steelyard.cli.timing.options import Searched
+from steelyard.cli.timing.options import PrepareOption, Searched
 
 CommandArgument = Annotated[
     str, typer.Argument(metavar="COMMAND", help="Command line with {level}, or {folder} of --git.")
@@ -27,9 +27,6 @@ SetupOption = Annotated[
     typer.Option(
         "--setup", "-s", help="Run once before a level is measured; where it fails, it is skipped."
     ),
-]
-PrepareOption = Annotated[
-    str, typer.Option("--prepare", "-p", help="Run before each execution, not measured.")
 ]
 
 

@@ -10,6 +10,12 @@ import typer
 
 from steelyard.cli.options import FailIfOption
 
+PrepareOption = Annotated[
+    str, typer.Option("--prepare", "-p", help="Run before each execution, not measured.")
+]
+ConcludeOption = Annotated[
+    str, typer.Option("--conclude", "-C", help="Run after each execution, not measured.")
+]
 MarginOption = Annotated[
     str, typer.Option("--margin", help="The smallest difference that matters.")
 ]

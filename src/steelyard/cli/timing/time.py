@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.options import with_fields_of
-from steelyard.cli.timing.options import Shared
+from steelyard.cli.timing.options import ConcludeOption, PrepareOption, Shared
 
 CommandsArgument = Annotated[
     list[str],
@@ -43,12 +43,6 @@ WarmupOption = Annotated[
     int, typer.Option("--warmup", "-w", min=0, help="Executions of each before the first visit.")
 ]
 SetupOption = Annotated[str, typer.Option("--setup", "-s", help="Run once before a command.")]
-PrepareOption = Annotated[
-    str, typer.Option("--prepare", "-p", help="Run before each execution, not measured.")
-]
-ConcludeOption = Annotated[
-    str, typer.Option("--conclude", "-C", help="Run after each execution, not measured.")
-]
 CleanupOption = Annotated[str, typer.Option("--cleanup", "-c", help="Run once after a command.")]
 IgnoreOption = Annotated[
     bool, typer.Option("--ignore-failure", "-i", help="Count executions that fail.")

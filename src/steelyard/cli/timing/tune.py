@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.options import with_fields_of
-from steelyard.cli.timing.options import Searched
+from steelyard.cli.timing.options import ConcludeOption, PrepareOption, Searched
 
 CommandArgument = Annotated[
     str, typer.Argument(metavar="COMMAND", help="Command line with the parameters as {NAME}.")
@@ -46,12 +46,6 @@ SetupOption = Annotated[
     typer.Option(
         "--setup", "-s", help="Run once before a candidate; where it fails, that one is left out."
     ),
-]
-PrepareOption = Annotated[
-    str, typer.Option("--prepare", "-p", help="Run before each execution, not measured.")
-]
-ConcludeOption = Annotated[
-    str, typer.Option("--conclude", "-C", help="Run after each execution, not measured.")
 ]
 CleanupOption = Annotated[
     str, typer.Option("--cleanup", "-c", help="Run once for each candidate, after everything.")

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from steelyard.errors import Complaint, StudyError
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Shelf
-from steelyard.study.file.complaints import Complaints, add_validation
+from steelyard.study.file.complaints import Complaints, add_validation, choice_hint
 from steelyard.study.file.old_keys import rename_old_keys
 from steelyard.study.file.source import parse_source, read_source
 
@@ -70,6 +70,19 @@ class OwnFiles(Generic[Entry]):
             return self.shipped(name), None
         file = self.find(name, study)
         return None if file is None else (self.read(file), file.read_text(encoding="utf-8"))
+
+    def asked(self, name: str, folder: Path) -> Entry:
+        """What somebody means by a name who wants to see it.
+
+        Raises:
+            StudyError: the user's own file is wrong, or there is none.
+        """
+        named = self.named(name, folder)
+        if named is not None:
+            return named[0]
+        hint = choice_hint(name, catalogue.names(self.shelf), self.shelf)
+        message = f"there is no such {self.noun} or file"
+        raise self._wrong([Complaint(Path(name), 1, 1, message, hint)])
 
     def read(self, path: Path) -> Entry:
         """One from a file of its own.
