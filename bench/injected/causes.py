@@ -58,6 +58,9 @@ files:
       if waits == "memory":
           file = open(folder + "/pages", "rb")
           size = os.fstat(file.fileno()).st_size
+          os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+          while file.read(2**20):  # so that what is read later had to make room before
+              pass
           pages = mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ)
           pages.madvise(mmap.MADV_RANDOM)
 
@@ -139,7 +142,7 @@ LIMITED = (
     Limited(
         "disk",
         "every message is synced to an ext4 of its own on a loop device",
-        frozenset({"disk_busy_time"}),
+        frozenset({"disk_wait", "disk_busy_time"}),
         "disks: {data: {size: 256 MiB, filesystem: ext4}}, "
         "service: {use: sink-smtp, store: maildir, sync: each message}",
         "{use: smtp, body: 64 KiB}",
@@ -147,7 +150,7 @@ LIMITED = (
     ),
     Limited(
         "memory",
-        "each page reads 200 places of a file of 128 MiB, of which 48 fit",
+        "each page reads 200 places of a file of 128 MiB that was read before, of which 48 fit",
         frozenset({"memory"}),
         _waiting("memory", "confine: {memory: 48 MiB}, "),
         setup=_paged,
@@ -197,14 +200,21 @@ class Named:
     took_s: float
 
 
-def measured(limited: Limited, folder: Path) -> list[Named]:
-    """Runs a study of two such systems: each is one cell."""
+def write_study(limited: Limited, folder: Path) -> Path:
+    """With the service that it may use."""
     (folder / "services").mkdir()
     (folder / "services" / "limited.yaml").write_text(_SERVICE, encoding="utf-8")
     study = _STUDY.format(
         system=limited.system, workload=limited.workload, users=limited.users, trials=TRIALS
     )
-    (folder / "study.yaml").write_text(study, encoding="utf-8")
+    path = folder / "study.yaml"
+    path.write_text(study, encoding="utf-8")
+    return path
+
+
+def measured(limited: Limited, folder: Path) -> list[Named]:
+    """Runs a study of two such systems: each is one cell."""
+    write_study(limited, folder)
     run = (
         f"exec {sys.executable} -m steelyard run study.yaml --quiet --format json --results results"
     )

@@ -140,9 +140,9 @@ _NOT_SHOWN = """\
 - **A link that is throttled beyond the machine** without a loss, by a shaper on its way, sends
   nothing again and leaves no trace in the queues of the machines: neither warning nor bottleneck
   can tell it from a slow server. Such a link in front of one system alone makes a wrong verdict.
-- **A lock** in the service leaves every resource that is sampled unused: no bottleneck is named,
-  and none is made up. So does a queue inside the service; one of connections that wait to be
-  accepted is seen.
+- **A lock** is seen by the futex that threads wait in. One of a program without threads (an event
+  loop), and a queue inside the service, leave every resource that is sampled unused: no bottleneck
+  is named. A queue of connections that wait to be accepted is seen.
 - **A generator on another machine** that is saturated, and **a guest** that is held back from
   below: this machine emulates guests only, and a second one was not there. The quota from outside
   is set on a native system.

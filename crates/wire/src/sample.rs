@@ -39,7 +39,8 @@ pub struct ThreadsJob {
 ///
 /// Column names:
 /// `cpu.{user,nice,system,idle,iowait,irq,softirq,steal}_ns`, `cpu.frequency_hz`,
-/// `process.NAME.{cpu_ns,run_delay_ns,user_ns,system_ns,rss_bytes,threads,processes,major_faults,read_bytes,write_bytes}`,
+/// `process.NAME.{cpu_ns,run_delay_ns,user_ns,system_ns,rss_bytes,threads,blocked_threads,futex_threads,processes}`,
+/// `process.NAME.{major_faults,read_bytes,write_bytes}`,
 /// `cgroup.NAME.{cpu_ns,user_ns,system_ns,throttled_ns,periods,throttled_periods,memory_bytes,read_bytes,write_bytes}`,
 /// `threads.NAME.{cpu_ns,run_delay_ns,user_ns,system_ns,threads}`,
 /// `disk.NAME.{reads,read_bytes,read_ns,writes,write_bytes,write_ns,in_flight,io_ns,queue_ns}`,
@@ -47,7 +48,7 @@ pub struct ThreadsJob {
 /// `net.DEVICE.{rx_bytes,rx_packets,rx_drops,tx_bytes,tx_packets,tx_drops}`,
 /// `queue.DEVICE.{packets,drops,requeues,overlimits,backlog_bytes,delayed_packets}`,
 /// `memory.{total,free,available,buffers,cached,dirty,writeback,swap_free}_bytes`,
-/// `memory.{major_faults,swap_in_pages,swap_out_pages}`,
+/// `memory.{major_faults,refault_anon_bytes,refault_file_bytes,swap_in_pages,swap_out_pages}`,
 /// `psi.{cpu,memory,io}.{some,full}_ns`,
 /// `ip.{out_requests,forwarded,out_transmits}`,
 /// `tcp.{accept_queue,retransmits,listen_overflows,listen_drops,syn_retransmits,timeouts}`,

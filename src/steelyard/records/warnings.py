@@ -77,18 +77,22 @@ class TrialWarning(Frozen):
 class Resource(StrEnum):
     """What can be used up in a trial.
 
-    Of the disk it is known for how much of the window it had a request; a disk that serves many at
-    once may have more to give. Of the network, and of the queue in front of a service, in how many
+    Of the disk it is known for how much of the window it had a request, though one that serves many
+    at once may have more to give; and of threads of the service that had something to do, how much
+    of their time they waited for it. Of a lock, for how many operations under way one of them
+    waited for another. Of the network, and of the queue in front of a service, in how many
     samples something waited there.
     """
 
     GENERATOR = "generator"
+    DISK_WAIT = "disk_wait"
     DISK_BUSY_TIME = "disk_busy_time"
     MACHINE_CPU = "machine_cpu"
     CPU_LIMIT = "cpu_limit"
     HOST_CPU = "host_cpu"
     MEMORY = "memory"
     ONE_CORE_OF_SERVICE = "one_core_of_service"
+    LOCK = "lock"
     NETWORK = "network"
     ACCEPT_QUEUE = "accept_queue"
 

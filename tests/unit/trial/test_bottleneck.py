@@ -100,6 +100,72 @@ def test_what_was_waited_for_longest_is_named_first(seen: Make) -> None:
     assert [each.resource for each in worst.also] == [Resource.MEMORY]
 
 
+def service(**gauges: float) -> dict[str, list[int]]:
+    """Threads of a service at two moments, 0.2 s of processor time between them."""
+    spent = {"cpu_ns": 0.1, "run_delay_ns": 0.1}
+    return {
+        **{f"process.service.{name}": [0, round(each * SECOND)] for name, each in spent.items()},
+        **{f"process.service.{name}": [round(each)] * 2 for name, each in gauges.items()},
+    }
+
+
+def test_threads_that_wait_for_a_disk_longer_than_they_compute_name_it(seen: Make) -> None:
+    """Four of sixteen wait at any time; the disk, which takes them one by one, idles between."""
+    synced = columns(disk=0.7) | service(threads=19, blocked_threads=4, futex_threads=0)
+    assert found(seen(synced)) == (Resource.DISK_WAIT, round(4 / 4.2, 6))
+    computing = synced | {"process.service.run_delay_ns": [0, 5 * SECOND]}
+    assert bottleneck_of(replace(seen(computing), processors=2)) is None
+
+
+def test_a_disk_that_ours_waited_for_comes_before_a_machine_that_others_use_up(seen: Make) -> None:
+    waiting = service(threads=19, blocked_threads=3) | {"process.service.run_delay_ns": [0, SECOND]}
+    worst = bottleneck_of(replace(seen(columns(idle=0.0) | waiting), processors=2))
+    assert worst is not None
+    assert worst.resource is Resource.DISK_WAIT
+    assert [each.resource for each in worst.also] == [Resource.MACHINE_CPU]
+
+
+def test_threads_that_read_again_what_memory_had_no_room_for_name_memory(seen: Make) -> None:
+    mib = 2**20
+    reading = service(threads=9, blocked_threads=2) | {
+        "process.service.read_bytes": [0, 10 * mib],
+        "disk.store.read_ns": [0, 2 * SECOND],
+        "disk.store.write_ns": [0, SECOND // 10],
+        "disk.store.flush_ns": [0, 0],
+    }
+    again = {"memory.refault_anon_bytes": [0, 0], "memory.refault_file_bytes": [0, 9 * mib]}
+    assert found(seen(columns() | reading | again))[0] is Resource.MEMORY
+    assert found(seen(columns() | reading))[0] is Resource.DISK_WAIT, "read for the first time"
+    writing = reading | again | {"disk.store.flush_ns": [0, 3 * SECOND]}
+    assert found(seen(columns() | writing))[0] is Resource.DISK_WAIT
+
+
+def under_way(operations: float) -> dict[str, object]:
+    """So many at a time, of 1 ms each."""
+    times = {"min": 1e6, "mean": 1e6, "max": 1e6, "p50": 1e6}
+    rest = dict.fromkeys(("p90", "p95", "p99", "p999", "p9999"))
+    return {
+        "rates": {"ok_per_s": operations * 1000},
+        "latency_ns": {"response": {"count": 1000, **times, **rest}},
+    }
+
+
+def test_threads_that_wait_for_one_another_name_a_lock(seen: Make) -> None:
+    """Eight operations: one thread of theirs holds the lock, seven wait; one accepts."""
+    waiting = columns() | service(threads=9, futex_threads=7, blocked_threads=0)
+    assert found(seen(waiting, **under_way(8))) == (Resource.LOCK, 0.75)
+    pool = columns() | service(threads=65, futex_threads=63, blocked_threads=0)
+    assert found(seen(pool, **under_way(8)))[0] is Resource.LOCK
+
+
+def test_idle_threads_of_a_pool_are_no_lock(seen: Make) -> None:
+    """Eight operations wait for another server; of sixteen threads the others have no work."""
+    idle = columns() | service(threads=17, futex_threads=8, blocked_threads=0)
+    assert bottleneck_of(replace(seen(idle, **under_way(8)), processors=2)) is None
+    loop = columns() | service(threads=9, futex_threads=8, blocked_threads=0)
+    assert bottleneck_of(replace(seen(loop, **under_way(64)), processors=2)) is None
+
+
 def test_packets_that_wait_in_nearly_every_sample_are_the_network(seen: Make) -> None:
     def queue(*backlog: int) -> dict[str, list[int]]:
         rows = len(backlog)

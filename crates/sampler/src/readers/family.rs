@@ -11,7 +11,7 @@ use crate::kernel_files::source::Missing;
 use crate::readers::process::{self, Process, Spending};
 use crate::readers::{Reader, prefixed};
 
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 12] = [
     "cpu_ns",
     "run_delay_ns",
     "user_ns",
@@ -21,6 +21,8 @@ const COLUMNS: [&str; 10] = [
     "write_bytes",
     "rss_bytes",
     "threads",
+    "blocked_threads",
+    "futex_threads",
     "processes",
 ];
 /// The first of them only ever grow.
@@ -140,7 +142,7 @@ impl Family {
 }
 
 /// In the order of the columns.
-fn figures(of: &Spending) -> [Option<u64>; 9] {
+fn figures(of: &Spending) -> [Option<u64>; 11] {
     [
         of.cpu_ns,
         of.run_delay_ns,
@@ -151,6 +153,8 @@ fn figures(of: &Spending) -> [Option<u64>; 9] {
         of.io_bytes[1],
         of.rss_bytes,
         of.threads,
+        of.blocked_threads,
+        of.futex_threads,
     ]
 }
 

@@ -38,6 +38,12 @@ const PAGING: [(&str, &str); 3] = [
     ("pswpout", "memory.swap_out_pages"),
 ];
 
+/// Counted in pages.
+const REFAULTS: [(&str, &str); 2] = [
+    ("workingset_refault_anon", "memory.refault_anon_bytes"),
+    ("workingset_refault_file", "memory.refault_file_bytes"),
+];
+
 /// All readers of this file.
 pub(crate) fn open(root: &Path, missing: &mut Missing) -> Vec<Box<dyn Reader>> {
     let tick_ns = tick_ns();
@@ -62,6 +68,14 @@ pub(crate) fn open(root: &Path, missing: &mut Missing) -> Vec<Box<dyn Reader>> {
         "memory.paging",
         &PAGING,
         1,
+        missing,
+    ));
+    readers.push(table(
+        root,
+        "/proc/vmstat",
+        "memory.refault",
+        &REFAULTS,
+        rustix::param::page_size() as u64,
         missing,
     ));
     for resource in ["cpu", "memory", "io"] {

@@ -12,6 +12,7 @@ pub(crate) mod queues;
 pub(crate) mod sensor;
 pub(crate) mod tasks;
 pub(crate) mod threads;
+pub(crate) mod waits;
 
 use std::path::Path;
 

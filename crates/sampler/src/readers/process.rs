@@ -10,7 +10,10 @@ use crate::kernel_files::parse::{fields, keyed, number};
 use crate::kernel_files::source::{Missing, Source, below, note};
 use crate::readers::machine::tick_ns;
 use crate::readers::tasks::Tasks;
+use crate::readers::waits::Waiting;
 
+/// What a thread waits for, by the file that tells it.
+const WAITS: [(&str, &str); 2] = [("stat", "blocked_threads"), ("wchan", "futex_threads")];
 const IO: [(&str, &str); 2] = [("read_bytes", "read_bytes"), ("write_bytes", "write_bytes")];
 
 /// One process. Open files keep to this very process even if its number is used again.
@@ -34,6 +37,8 @@ pub(crate) struct Spending {
     pub(crate) rss_bytes: Option<u64>,
     pub(crate) threads: Option<u64>,
     pub(crate) major_faults: Option<u64>,
+    pub(crate) blocked_threads: Option<u64>,
+    pub(crate) futex_threads: Option<u64>,
     pub(crate) io_bytes: [Option<u64>; 2],
 }
 
@@ -43,7 +48,7 @@ pub(crate) fn open(root: &Path, key: &str, pid: u32, missing: &mut Missing) -> O
     Some(Process {
         stat: Source::open_or_note(&folder.join("stat"), key, missing)?,
         io: open_io(&folder, key, missing),
-        tasks: open_tasks(&folder, key, missing),
+        tasks: open_tasks(&folder, key, pid, missing),
         page_bytes: rustix::param::page_size() as u64,
     })
 }
@@ -59,12 +64,19 @@ fn open_io(folder: &Path, key: &str, missing: &mut Missing) -> Option<Source> {
         .ok()
 }
 
-fn open_tasks(folder: &Path, key: &str, missing: &mut Missing) -> Option<Tasks> {
+fn open_tasks(folder: &Path, key: &str, pid: u32, missing: &mut Missing) -> Option<Tasks> {
     let path = folder.join("schedstat");
     let opened = Source::open(&path).and_then(|_| Tasks::open(folder.join("task")));
+    for (file, column) in WAITS {
+        let told = folder.join(format!("task/{pid}/{file}"));
+        Source::open_or_note(&told, &format!("{key}.{column}"), missing);
+    }
     opened
         .inspect_err(|error| {
             note(missing, &format!("{key}.run_delay_ns"), &path, error);
+            for (_, column) in WAITS {
+                note(missing, &format!("{key}.{column}"), &path, error);
+            }
             let (tick_ms, path) = (tick_ns() / 1_000_000, path.display());
             let reason = format!("{path}: {error}; cpu_ns counts ticks of {tick_ms} ms");
             missing.insert(format!("{key}.schedstat"), reason);
@@ -92,6 +104,9 @@ impl Process {
             spending.cpu_ns = Some(spent.cpu_ns + spending.children_ns);
             spending.run_delay_ns = Some(spent.run_delay_ns);
         }
+        let waiting = self.tasks.as_mut().and_then(Tasks::waiting);
+        spending.blocked_threads = waiting.map(|waiting| waiting.blocked);
+        spending.futex_threads = waiting.and_then(Waiting::told_futex);
         if let Some(Ok(bytes)) = self.io.as_mut().map(Source::read) {
             keyed(bytes, &IO.map(|(key, _)| key), 1, &mut spending.io_bytes);
         }
@@ -131,6 +146,8 @@ fn stat(bytes: &[u8], page_bytes: u64) -> Option<Spending> {
         rss_bytes: field(24).map(|pages| pages * page_bytes),
         threads: field(20),
         major_faults: field(12).zip(field(13)).map(|(own, below)| own + below),
+        blocked_threads: None,
+        futex_threads: None,
         io_bytes: [None; 2],
     })
 }

@@ -9,6 +9,7 @@ use rustix::fs::{Mode, OFlags, RawDir, SeekFrom};
 
 use crate::kernel_files::parse::{fields, number};
 use crate::kernel_files::source::Source;
+use crate::readers::waits::{MOST, Waiting, Waits};
 
 /// What threads have used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,6 +31,8 @@ struct Task {
     source: Source,
     /// Children of this thread; a kernel may not list them.
     children: Option<Source>,
+    /// Not of more than [`MOST`].
+    waits: Option<Waits>,
     last: Spent,
     seen: bool,
 }
@@ -70,6 +73,15 @@ impl Tasks {
         Some(self.alive.values().fold(self.ended, sum))
     }
 
+    /// What the threads of the last reading wait for now; `None` if there are too many.
+    pub(crate) fn waiting(&mut self) -> Option<Waiting> {
+        let mut waiting = Waiting::default();
+        for task in self.alive.values_mut() {
+            task.waits.as_mut()?.count(&mut waiting);
+        }
+        Some(waiting)
+    }
+
     /// Children of all threads; `None` if the kernel does not list them.
     pub(crate) fn children(&mut self) -> Option<Vec<u32>> {
         let mut found = Vec::new();
@@ -91,14 +103,15 @@ impl Tasks {
             }
             return;
         }
-        let path = self.path.join(id.to_string()).join("schedstat");
-        if let Ok(mut source) = open_small(&path)
+        let folder = self.path.join(id.to_string());
+        if let Ok(mut source) = open_small(&folder.join("schedstat"))
             && let Some(last) = source.read().ok().and_then(schedstat)
         {
-            let children = open_small(&self.path.join(id.to_string()).join("children")).ok();
+            let few = self.alive.len() < MOST;
             let task = Task {
                 source,
-                children,
+                children: open_small(&folder.join("children")).ok(),
+                waits: few.then(|| Waits::open(&folder)).flatten(),
                 last,
                 seen: true,
             };

@@ -212,17 +212,20 @@ TEXTS: Mapping[WarningKind, Callable[[Figures], str]] = {
 
 RESOURCES: Mapping[Resource, str] = {
     Resource.GENERATOR: "the load generator",
+    Resource.DISK_WAIT: "the disk",
     Resource.DISK_BUSY_TIME: "disk always busy, saturated or not",
     Resource.MACHINE_CPU: "the machine's CPU",
     Resource.CPU_LIMIT: "the CPU limit of the system",
     Resource.HOST_CPU: "the CPU of the host below the guest",
     Resource.MEMORY: "memory",
     Resource.ONE_CORE_OF_SERVICE: "one core of the service",
+    Resource.LOCK: "a lock in the service",
     Resource.NETWORK: "the network of the system",
     Resource.ACCEPT_QUEUE: "the service's accept queue",
 }
 _SHARES: Mapping[Resource, str] = {
     Resource.GENERATOR: "the load generator (a worker used {:.0%} of its core)",
+    Resource.DISK_WAIT: "the disk ({:.0%} of the time of busy threads was waiting for it)",
     Resource.DISK_BUSY_TIME: "disk busy for {:.0%} of the measured time, saturated or not",
     Resource.MACHINE_CPU: "the machine's CPU ({:.0%} used)",
     Resource.CPU_LIMIT: (
@@ -231,8 +234,11 @@ _SHARES: Mapping[Resource, str] = {
     Resource.HOST_CPU: (
         "the CPU of the host below the guest (waited for in {:.0%} of the measured time)"
     ),
-    Resource.MEMORY: "memory (waited for in {:.0%} of the measured time)",
+    Resource.MEMORY: "memory (waited for in {:.0%} of the time)",
     Resource.ONE_CORE_OF_SERVICE: "one core of the service ({:.0%} used)",
+    Resource.LOCK: (
+        "a lock in the service (a thread waited for another in {:.0%} of the operations under way)"
+    ),
     Resource.NETWORK: "the network of the system (packets waited in {:.0%} of the samples)",
     Resource.ACCEPT_QUEUE: (
         "the service's accept queue (connections waited in {:.0%} of the samples)"

@@ -1,6 +1,7 @@
 """The bottleneck of a trial: what was used up of the resources that were sampled, worst first.
 
-Of a disk only its busy time is known, of memory and of limits how long something waited for more.
+Of memory, disks and limits it is how long something waited for more; of a disk for which no
+thread is seen to wait, only its busy time is known.
 
 Pure; it is reported for every cell and decides nothing.
 """
@@ -15,12 +16,13 @@ from steelyard.trial.observe.devices import STORE
 from steelyard.trial.observe.disturbances import OURS
 from steelyard.trial.observe.network_queues import waiting_to_be_sent
 from steelyard.trial.observe.responses import SERVICE, Seen
+from steelyard.trial.observe.thread_waits import waited_for_disk, waited_for_one_another
 from steelyard.trial.observe.window import WindowSamples
 
 _FULL = 0.9
 _WAITED = 0.1
 """Of the window: less is felt by no more than a tenth of what was measured."""
-_MOST_PERIODS = 0.5
+_MOSTLY = 0.5
 _ONE_CORE_AT_MOST = 1.1  # a service that uses more is not held back by one core
 
 
@@ -62,15 +64,28 @@ def _uses(seen: Seen) -> list[_Use]:
         _limit(seen),
         _Use(Resource.HOST_CPU, _waited_below(seen), _WAITED),
         _Use(Resource.NETWORK, waiting_to_be_sent(seen.window)),
+        _disk_or_memory(seen),
     ]
     return [
         *sorted(waited, key=lambda use: use.share or 0.0, reverse=True),
         _Use(Resource.MACHINE_CPU, machine_cpu(seen) if _wanted_cpu(seen) else None),
         _Use(Resource.ONE_CORE_OF_SERVICE, _one_core(seen)),
+        _Use(Resource.LOCK, waited_for_one_another(seen), _MOSTLY),
         # No sign of saturation: a disk that is always busy may serve many at once.
         _Use(Resource.DISK_BUSY_TIME, _share(seen.window, f"disk.{STORE}.io_ns")),
         _Use(Resource.ACCEPT_QUEUE, seen.window.share_above_zero("tcp.accept_queue")),
     ]
+
+
+def _disk_or_memory(seen: Seen) -> _Use:
+    """What threads waited for a disk for: where that is mostly what memory had no room for, memory
+    is what was short.
+    """
+    wait = waited_for_disk(seen)
+    if wait is None:
+        return _Use(Resource.DISK_WAIT, None)
+    memory = wait.read_again >= _MOSTLY
+    return _Use(Resource.MEMORY if memory else Resource.DISK_WAIT, wait.share, _MOSTLY)
 
 
 def _limit(seen: Seen) -> _Use:
@@ -86,7 +101,7 @@ def _limit(seen: Seen) -> _Use:
     periods = [_of_periods(window, group) for window, group in groups]
     time = min(1.0, max((share for share in times if share is not None), default=0.0))
     often = max((share for share in periods if share is not None), default=0.0)
-    if often >= _MOST_PERIODS:
+    if often >= _MOSTLY:
         return _Use(resource, max(time, often), _WAITED)
     return _Use(resource, time, _WAITED)
 

@@ -91,6 +91,13 @@ class WindowSamples:
         together = sum(self.counters.floats(column) for column in columns)
         return float(np.max(together))
 
+    def mean(self, column: str) -> float | None:
+        """Of a gauge, over the samples that have a value."""
+        if self.unsampled is not None or column not in self.counters.columns:
+            return None
+        known = [value for value in self.counters[column] if value is not None]
+        return sum(known) / len(known) if known else None
+
     def share_above_zero(self, column: str) -> float | None:
         """In which share of the samples a gauge was not zero."""
         if self.why_missing(column) is not None:
