@@ -6,8 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+import typer
 from tests.unit.hosts.stand_in import Machine, said
 
+from steelyard.cli.catalogue.images_of_machines import kind_of
 from steelyard.errors import StudyError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.systems.images import mmdebstrap
@@ -193,6 +195,13 @@ def test_what_a_killed_build_left_is_removed_and_a_running_one_is_not() -> None:
     sweep(machine.host(), folder)
     removed = [change[1] for change in machine.changes if change[0] == "remove"]
     assert removed == [f"{folder}/.building-a-41"]
+
+
+def test_a_recipe_for_both_makes_a_guest_unless_a_container_is_asked_for() -> None:
+    both = shipped("debian-home")
+    assert (kind_of(both, None), kind_of(both, "container")) == ("guest", "container")
+    with pytest.raises(typer.BadParameter):
+        kind_of(shipped("debian-minimal"), "container")
 
 
 def test_a_recipe_for_a_guest_makes_no_container() -> None:

@@ -27,7 +27,7 @@ Name = Annotated[
 ]
 KindAsked = Annotated[
     str | None,
-    typer.Option("--kind", help="`guest` or `container`; needed where a recipe is for both."),
+    typer.Option("--kind", help="`guest` or `container`; a guest where a recipe is for both."),
 ]
 
 On = Annotated[

@@ -71,12 +71,9 @@ def _error(failure: SystemFailure) -> HostError:
 
 
 def kind_of(named: NamedRecipe, asked: str | None) -> Kind:
+    """The kind that is asked for; a guest, where a recipe is for both and nothing is."""
     kinds = named.recipe.kinds()
-    if asked is None and len(kinds) == 1:
-        return kinds[0]
     for kind in kinds:
-        if kind == asked:
+        if asked in {None, kind}:
             return kind
-    raise typer.BadParameter(
-        f"`{named.name}` can be a {' or a '.join(kinds)}: say --kind {kinds[0]}"
-    )
+    raise typer.BadParameter(f"`{named.name}` can be a {' or a '.join(kinds)}, not a {asked}")
