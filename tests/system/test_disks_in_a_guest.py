@@ -66,7 +66,7 @@ def test_a_stopped_session_leaves_an_array_that_its_inverses_undo(
 
 
 @pytest.mark.parametrize("spoilt", [False, True])
-def test_a_block_in_which_the_copies_of_an_array_differ_is_damage(
+def test_a_block_in_which_two_copies_differ_is_damage(
     guest_bench: Bench, guest: Platform, spoilt: bool
 ) -> None:
     host = guest.host()
