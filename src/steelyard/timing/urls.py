@@ -83,8 +83,8 @@ class Urls:
         try:
             found: dict[str, Any] = json.loads(done.stdout)
         except ValueError as error:
-            lines = (line.partition(": ") for line in done.stderr.splitlines())
-            said = {kind: text for kind, _, text in lines}
+            fields = (field.split(": ", 1) for field in done.stderr.splitlines() if ": " in field)
+            said = dict(fields)
             raise LoadFailedError(
                 f"{name} cannot be loaded: {said.get('error', f'exit code {done.returncode}')}",
                 said.get("hint", "give options of `steelyard load` after `--`"),
