@@ -39,10 +39,10 @@ def test_a_recipe_is_shown_with_the_digest_that_names_its_image() -> None:
 
 
 @pytest.mark.usefixtures("empty_cache")
-def test_a_recipe_for_both_wants_to_know_which() -> None:
-    result = say("show", "debian-mail")
-    assert result.exit_code == ExitCode.STUDY_IS_WRONG
-    assert "--kind guest" in result.output
+def test_a_recipe_for_both_is_that_of_a_guest_unless_asked() -> None:
+    shown = {kind: say("show", "debian-mail", *kind).stdout for kind in ((), ("--kind", "guest"))}
+    assert shown[()] == shown["--kind", "guest"]
+    assert say("show", "debian-mail", "--kind", "container").stdout != shown[()]
 
 
 def test_an_unknown_recipe_is_named_with_those_that_are_there() -> None:

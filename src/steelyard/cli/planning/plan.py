@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -92,17 +91,18 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
     read, whole = plan_study(study, variant, seed, budget)
     if commit is not None:
         refuse_committing(read, "--commit")
-        _loaded("committing").write_commitment(commit, read.sha256, whole)
+        from steelyard.cli.planning.committing import write_commitment
+
+        write_commitment(commit, read.sha256, whole)
     parts = plans_of(read, whole) or {"": Planned(read, whole)}
     if timed:
+        from steelyard.cli.planning import pilot
+
         parts = {
-            name: Planned(part, _loaded("pilot").timed(study, part, plan, results))
+            name: Planned(part, pilot.timed(study, part, plan, results))
             for name, (part, plan) in parts.items()
         }
-    found: dict[str, Changes] = {}
-    if changes:
-        changes_of = _loaded("changes").changes_of
-        found = {n: changes_of(study, part, plan, results) for n, (part, plan) in parts.items()}
+    found = _changes(study, parts, results) if changes else {}
     if json:
         say(_as_json(parts, found))
         return
@@ -115,14 +115,18 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
         say(line)
 
 
+def _changes(study: Path, parts: Mapping[str, Planned], results: Path) -> dict[str, Changes]:
+    from steelyard.cli.planning.changes import changes_of
+
+    return {name: changes_of(study, part, plan, results) for name, (part, plan) in parts.items()}
+
+
 def _changes_lines(found: Mapping[str, Changes]) -> list[str]:
-    lines = [line for each in found.values() for line in each.lines()]
-    return lines + (_loaded("changes").kinds_lines(found) if found else [])
+    if not found:
+        return []
+    from steelyard.cli.planning.changes import kinds_lines
 
-
-def _loaded(module: str) -> Any:
-    """A module beside this one that is slow to load, and that few plans need."""
-    return import_module(f"steelyard.cli.planning.{module}")
+    return [*(line for each in found.values() for line in each.lines()), *kinds_lines(found)]
 
 
 def lines_of(
@@ -169,9 +173,13 @@ def _as_json(parts: Mapping[str, Planned], found: Mapping[str, Changes]) -> str:
 
 def _noises_log(path: Path | None) -> Sequence[float]:
     """Of a visit, as logarithms: what the path tells, or several that are usual."""
+    if path is not None:
+        from steelyard.cli.planning.noise import noise_log
+
+        return (noise_log(path),)
     from steelyard.judge.analyses.planning.reachable import NOISES_LOG
 
-    return NOISES_LOG if path is None else (_loaded("noise").noise_log(path),)
+    return NOISES_LOG
 
 
 def plan_study(
