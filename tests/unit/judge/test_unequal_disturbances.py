@@ -196,9 +196,11 @@ def test_what_a_system_may_be_slow_by_withholds_nothing() -> None:
     assert verdict.word is VerdictWord.SLOWER
 
 
-def test_systems_that_keep_the_generator_equally_busy_are_not_equivalent() -> None:
+@pytest.mark.parametrize("kind", [WarningKind.GENERATOR_NEAR_CAPACITY, WarningKind.GENERATOR_BOUND])
+def test_systems_that_keep_the_generator_equally_busy_are_not_equivalent(
+    kind: WarningKind,
+) -> None:
     quiet = noisy(1.0, noise=0.006)
-    kind = WarningKind.GENERATOR_NEAR_CAPACITY
     verdict = judged_with_warnings(a_study(per_cell=30), quiet, kind, lambda _: True)
     assert verdict.word is VerdictWord.UNDECIDED
     assert isinstance(verdict.withheld, GeneratorSaturated)

@@ -15,7 +15,12 @@ from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.steadiness.findings import LevelChanges, Steadiness, SteadyFinding
 from steelyard.judge.comparisons.forecast import VisitsForecast
 from steelyard.judge.findings import CalibrationFinding, DifferenceFinding, RunFindings, WarningNote
-from steelyard.judge.kinds.caveats import CleanupIncomplete, OneMachine, OrderNotRandom
+from steelyard.judge.kinds.caveats import (
+    CleanupIncomplete,
+    GeneratorBottleneck,
+    OneMachine,
+    OrderNotRandom,
+)
 from steelyard.judge.kinds.verdict_notes import (
     CarryOverFound,
     InterferenceExplains,
@@ -227,6 +232,12 @@ def test_the_generator_says_how_close_it_came(
     line = line_of(changed(golden("decided"), calibrations=(found,)), "Load generator")
     assert line.state is state
     assert said in line.text
+
+
+def test_a_generator_that_was_the_bottleneck_makes_a_warning_of_a_difference() -> None:
+    limited = GeneratorBottleneck(trials=15, good_trials=30)
+    line = line_of(changed(golden("decided"), caveats=(limited,)), "Load generator")
+    assert (line.state, "15 of 30 trials" in line.text) == (State.WARNING, True)
 
 
 def grave() -> RunFindings:

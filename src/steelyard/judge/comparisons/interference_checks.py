@@ -34,6 +34,7 @@ _SHARES: dict[Interference, str] = {
     WarningKind.FOREIGN_CPU: "cpu_ratio",
 }
 """Of which warnings say how much was taken of all processors."""
+_GENERATOR = frozenset({WarningKind.GENERATOR_NEAR_CAPACITY, WarningKind.GENERATOR_BOUND})
 _LEAST_GAP = 0.05
 """Between the middles of both systems: on a busy machine shares differ a little by chance."""
 _TAKEN = "taken_cores"
@@ -147,11 +148,14 @@ def _middles(
 def generator_saturated(
     pair: Pair, series: Series, readings: Visits, words: tuple[VerdictWord, ...]
 ) -> GeneratorSaturated | None:
-    """Two systems called equivalent that were not the bottleneck: the generator was."""
+    """Two systems called equivalent that were not the bottleneck: the generator was.
+
+    By its capacity, and where that is not known by a worker that used up its processor.
+    """
     if VerdictWord.EQUIVALENT not in words:
         return None
     for name, visits in _visits(pair, series).items():
-        count = _having(WarningKind.GENERATOR_NEAR_CAPACITY, visits, readings)
+        count = sum(not _GENERATOR.isdisjoint(readings.warnings(visit)) for visit in visits)
         if count > _MOST_SATURATED * len(visits):
             return GeneratorSaturated(system=name, affected=count, visits=len(visits))
     return None
@@ -246,8 +250,3 @@ def _visits(pair: Pair, series: Series) -> dict[str, list[int]]:
     for visit, other in zip(series.visits, series.other, strict=True):
         found[pair.other if other else pair.baseline].append(visit)
     return found
-
-
-def _having(kind: WarningKind, visits: list[int], readings: Visits) -> int:
-    """How many of the visits have a good trial with such a warning."""
-    return sum(kind in readings.warnings(visit) for visit in visits)

@@ -198,15 +198,28 @@ def _calibrations(found: Sequence[CalibrationFinding], run: RunFindings) -> tupl
     trials = sum(each.trials for each in found)
     exceeded = sum(each.trials_exceeded for each in found)
     near = sum(each.trials_near for each in found)
+    limited = [
+        note
+        for view in views(run)
+        for note in view.own.caveats
+        if isinstance(note, GeneratorBottleneck)
+    ]
+    saturated = _has_note(run, GeneratorSaturated)
+    if limited:
+        count = sum(each.trials for each in limited)
+        good = counted(sum(each.good_trials for each in limited), "trial")
+        return State.BAD if saturated else State.WARNING, (
+            f"The generator was the bottleneck in {count} of {good}: systems look more alike "
+            "there than they are."
+        )
     if exceeded:
         return State.WARNING, (
             f"Calibration invalid: {exceeded} of {counted(trials, 'trial')} exceeded the measured "
             "capacity, so whether the generator was the bottleneck is not known."
         )
-    bad = _has_note(run, GeneratorSaturated, GeneratorBottleneck)
-    if near or bad:
+    if near or saturated:
         where = f"{near} of {counted(trials, 'trial')}" if near else "part of the trials"
-        state = State.BAD if bad else State.WARNING
+        state = State.BAD if saturated else State.WARNING
         return state, f"The generator was near its capacity in {where}: they may measure it."
     warned = [a for a in run.attempts if a.outcome == OK and _warned(a, _GENERATOR)]
     if warned:
