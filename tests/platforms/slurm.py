@@ -12,7 +12,7 @@ import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -149,7 +149,9 @@ class Laboratory:
         """What an operator does where Slurm drained nodes: it does where it starts a job twice."""
         drained = [name for name, state in self.states().items() if state.startswith("drain")]
         for name in drained:
-            self.ask("scontrol", "update", f"nodename={name}", "state=resume")
+            # One that came back in between has nothing to resume, which scontrol calls an error.
+            with suppress(subprocess.CalledProcessError):
+                self.ask("scontrol", "update", f"nodename={name}", "state=resume")
         return len(drained)
 
     def is_mended(self) -> bool:
