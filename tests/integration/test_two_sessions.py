@@ -32,6 +32,7 @@ def test_the_second_is_refused_in_words_and_with_wait_measures_after_the_first(
     assert refused.returncode == 3
     assert "machine-is-in-use" in refused.stderr
     assert "results/first/" in refused.stderr
+    assert not list((steelyard.folder / "results" / "second").iterdir())
     waiting = steelyard.start("run", str(second), "--wait")
     assert waiting.stderr is not None
     while "waiting: local is being measured by the run" not in waiting.stderr.readline():

@@ -206,3 +206,19 @@ def test_systems_that_keep_the_generator_equally_busy_are_not_equivalent(
     assert isinstance(verdict.withheld, GeneratorSaturated)
     slower = judged_with_warnings(a_study(per_cell=30), noisy(0.8), kind, lambda _: True)
     assert slower.word is VerdictWord.SLOWER
+
+
+def test_a_generator_that_is_busy_at_one_level_withholds_nothing_at_the_other() -> None:
+    study = a_study(users=(1, 4), per_cell=30)
+    plan = make_plan(study, 3)
+    records = with_warnings(
+        plan,
+        noisy(1.0, noise=0.006),
+        WarningKind.GENERATOR_BOUND,
+        lambda trial: trial.cell.conditions["load.users"] == 4,
+    )
+    verdicts = judge_study(study, plan, records, run="r").workloads[0].verdicts
+    at = {(v.conditions or {}).get("load.users"): v for v in verdicts if not v.exploratory}
+    assert at[1].word is VerdictWord.EQUIVALENT
+    assert isinstance(at[4].withheld, GeneratorSaturated)
+    assert isinstance(at[None].withheld, GeneratorSaturated)

@@ -30,12 +30,14 @@ from steelyard.cli.session.new_run import new_machines_run, new_run
 from steelyard.cli.session.rounds import watch_machines
 from steelyard.cli.session.stream import EventStream
 from steelyard.engine.locate import check_version, find_engine
-from steelyard.errors import ExitCode, RecordError
-from steelyard.hosts.lease import Busy
+from steelyard.errors import ExitCode, HostError, RecordError
+from steelyard.hosts.lease import IN_USE, Busy
 from steelyard.hosts.secrets import refuse_missing_secrets
 from steelyard.judge.findings import RunFindings, WorkloadFindings
 from steelyard.plan.make import Planned
 from steelyard.records.archive import Run, open_run
+from steelyard.records.deletion import delete_whole
+from steelyard.records.events import AttemptStarted
 from steelyard.records.stream import RunJudged
 from steelyard.report.from_run import find_each
 from steelyard.report.notes import json_text
@@ -108,7 +110,16 @@ def begun(
         opened = new_run(path, study, planned, results, commitment)
     for part in opened.parts():
         tell_commitment(part)
-    return _measured(study, opened, wanted)
+    try:
+        return _measured(study, opened, wanted)
+    except HostError as error:
+        if error.slug == IN_USE and not _was_tried(opened):
+            delete_whole(opened)
+        raise
+
+
+def _was_tried(run: Run) -> bool:
+    return any(isinstance(each, AttemptStarted) for part in run.parts() for each in part.events())
 
 
 def resumed(path: Path, wanted: Wanted, *, extend: bool, retry_stopped: bool = False) -> int:

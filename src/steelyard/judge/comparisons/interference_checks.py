@@ -14,6 +14,7 @@ from steelyard.inference.noise.robust import Mask
 from steelyard.inference.probability.distributions import t_bound
 from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.welch import Contrast, contrast, mean_of
+from steelyard.judge.comparisons.families import Comparison
 from steelyard.judge.kinds.verdict_notes import (
     CAUSES,
     GeneratorSaturated,
@@ -146,16 +147,18 @@ def _middles(
 
 
 def generator_saturated(
-    pair: Pair, series: Series, readings: Visits, words: tuple[VerdictWord, ...]
+    comparison: Comparison, series: Series, readings: Visits, words: tuple[VerdictWord, ...]
 ) -> GeneratorSaturated | None:
     """Two systems called equivalent that were not the bottleneck: the generator was.
 
-    By its capacity, and where that is not known by a worker that used up its processor.
+    By its capacity, and where that is not known by a worker that used up its processor; at one
+    level of load by the trials of that level.
     """
     if VerdictWord.EQUIVALENT not in words:
         return None
-    for name, visits in _visits(pair, series).items():
-        count = sum(not _GENERATOR.isdisjoint(readings.warnings(visit)) for visit in visits)
+    for name, visits in _visits(comparison.pair, series).items():
+        warned = (readings.warnings(visit, comparison.conditions) for visit in visits)
+        count = sum(not _GENERATOR.isdisjoint(kinds) for kinds in warned)
         if count > _MOST_SATURATED * len(visits):
             return GeneratorSaturated(system=name, affected=count, visits=len(visits))
     return None

@@ -50,7 +50,7 @@ def veto(
         or contradicted(series, decision, margin_log)
         or disagrees(comparison, series, decision, readings, margin_log)
         or coarse(series, decision, margin_log)
-        or generator_saturated(pair, series, readings, decision.words)
+        or generator_saturated(comparison, series, readings, decision.words)
         or interference_explains(pair, series, readings, decision.words)
         or _failed_attempts_decide(comparison, series, decision, readings, margin_log)
         or _carry_over_decides(comparison, series, decision, readings, margin_log)

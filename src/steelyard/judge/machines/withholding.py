@@ -58,7 +58,7 @@ def _objections(
         yield from _on(None, contradicts(found.ratio_log, decision, margin_log))
     for name, (own, readings) in on.items():
         yield from _on(name, coarse(own, decision, margin_log))
-        yield from _on(name, generator_saturated(pair, own, readings, words))
+        yield from _on(name, generator_saturated(comparison, own, readings, words))
     yield from _on(*(interference_explains_mean(pair, on, words) or (None, None)))
     if _failed_attempts_decide(present, look, margin_log):
         yield Objection(FailedAttemptsDecide(), None)

@@ -104,7 +104,7 @@ class MeasuredVisits:
         """The same as they stood after one visit."""
         return replace(self, visits=self.visits[:visit])
 
-    def warnings(self, visit: int) -> frozenset[WarningKind]:  # noqa: ARG002 - rows have none
+    def warnings(self, _visit: int, _at: Conditions | None = None, /) -> frozenset[WarningKind]:
         """No kinds of warning."""
         return frozenset()
 

@@ -118,17 +118,18 @@ class Readings:
         found = self._attempts.get((visit, key_of(conditions)), ())
         return [record for record in found if record.outcome is Outcome.OK][:1]
 
-    def warnings(self, visit: int) -> frozenset[WarningKind]:
-        """The kinds of warnings of the good trials of a visit, under any condition, but for what
-        the study accepts.
+    def warnings(self, visit: int, at: Conditions | None = None, /) -> frozenset[WarningKind]:
+        """The kinds of warnings of the good trials of a visit under the conditions that fit, or
+        under any with ``None``, but for what the study accepts.
         """
-        return frozenset(each.kind for each in self._warnings.get(visit, ()))
+        picked, found = (at or {}).items(), self._warnings.get(visit, ())
+        return frozenset(each.kind for place, each in found if picked <= place.items())
 
     def figure(self, visit: int, kind: WarningKind, name: str) -> float | None:
         """The largest such figure of a kind of warning in a visit; 0 without any warning of it,
         ``None`` where one lacks the figure.
         """
-        of_kind = [each for each in self._warnings.get(visit, ()) if each.kind == kind]
+        of_kind = [each for _, each in self._warnings.get(visit, ()) if each.kind == kind]
         figures = [each.figures.get(name) for each in of_kind]
         known = [float(figure) for figure in figures if isinstance(figure, int | float)]
         return max(known, default=0.0) if len(known) == len(figures) else None
@@ -279,11 +280,12 @@ Control = Callable[[Readings], Withheld | None]
 
 def _warnings_of(
     records: Sequence[TrialRecord], accepted: frozenset[str]
-) -> dict[int, list[TrialWarning]]:
-    warnings: dict[int, list[TrialWarning]] = defaultdict(list)
+) -> dict[int, list[tuple[Conditions, TrialWarning]]]:
+    warnings: dict[int, list[tuple[Conditions, TrialWarning]]] = defaultdict(list)
     for record in without_unfounded_warnings(records):
         if record.outcome is Outcome.OK:
-            warnings[record.visit] += (w for w in record.warnings if w.kind not in accepted)
+            own = (each for each in record.warnings if each.kind not in accepted)
+            warnings[record.visit] += ((record.cell.conditions, each) for each in own)
     return warnings
 
 

@@ -138,8 +138,10 @@ class Visits(Protocol):
     def tests(self, series: Series, pair: Pair, *, exploratory: bool = False) -> Inference:
         """The series under test, with the orders it is judged by."""
 
-    def warnings(self, visit: int) -> frozenset[WarningKind]:
-        """The kinds of warning of the good trials of a visit, but for what the study accepts."""
+    def warnings(self, visit: int, at: Conditions | None = None, /) -> frozenset[WarningKind]:
+        """The kinds of warning of the good trials of a visit under the conditions that fit, or
+        under any with ``None``, but for what the study accepts.
+        """
 
     def figure(self, visit: int, kind: WarningKind, name: str) -> float | None:
         """The largest such figure of a kind of warning in a visit; 0 without any warning of it,
