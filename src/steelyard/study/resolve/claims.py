@@ -12,7 +12,7 @@ from steelyard.study.file.kinds import shown
 from steelyard.study.file.source import Where
 from steelyard.study.model import WORKLOAD, ClaimSpec, Level, MeasuredSpec
 from steelyard.study.resolve.entries import responses_for
-from steelyard.study.resolve.responses import check_response
+from steelyard.study.resolve.workloads.responses import check_response
 
 _SHARE_OF = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s+of\s+(\S.*)", re.ASCII)
 _COMPARED_WITH = ("faster_than", "slower_than", "equivalent_to", "no_worse_than")

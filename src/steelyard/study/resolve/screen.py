@@ -12,8 +12,8 @@ from steelyard.study.model import (
     ScreenSpec,
     SystemSpec,
 )
-from steelyard.study.resolve.load import bindable, bound_setting
 from steelyard.study.resolve.settings import Factors, read_levels
+from steelyard.study.resolve.workloads.load import bindable, bound_setting
 
 _MOST_HARD = 3
 

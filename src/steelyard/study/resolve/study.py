@@ -19,21 +19,16 @@ from steelyard.study.model import (
     WorkloadSpec,
 )
 from steelyard.study.resolve.claims import ClaimReader
-from steelyard.study.resolve.disks import check_network_disks
-from steelyard.study.resolve.events import resolve_events
-from steelyard.study.resolve.external import check_external
-from steelyard.study.resolve.latency_probe import resolve_probe
-from steelyard.study.resolve.load import clients_as_users, resolve_factors, resolve_load
-from steelyard.study.resolve.machines import resolve_machines
-from steelyard.study.resolve.meters import check_meters
-from steelyard.study.resolve.protocols import check_services
 from steelyard.study.resolve.report import resolve_judge, resolve_report
-from steelyard.study.resolve.responses import resolve_find, resolve_gates
-from steelyard.study.resolve.scenarios import resolve_scenarios
 from steelyard.study.resolve.screen import resolve_screen
-from steelyard.study.resolve.services import check_resets
 from steelyard.study.resolve.settings import Factors
-from steelyard.study.resolve.systems import check_apart, check_lines, resolve_systems
+from steelyard.study.resolve.systems.disks import check_network_disks
+from steelyard.study.resolve.systems.external import check_external
+from steelyard.study.resolve.systems.machines import resolve_machines
+from steelyard.study.resolve.systems.meters import check_meters
+from steelyard.study.resolve.systems.services import check_resets
+from steelyard.study.resolve.systems.systems import check_apart, check_lines, resolve_systems
+from steelyard.study.resolve.systems.tuned_profiles import resolve_profiles
 from steelyard.study.resolve.trials import (
     check_durations,
     resolve_caches,
@@ -41,9 +36,14 @@ from steelyard.study.resolve.trials import (
     resolve_sample,
     resolve_trials,
 )
-from steelyard.study.resolve.tuned_profiles import resolve_profiles
-from steelyard.study.resolve.workload_responses import resolve_alone, resolve_measured
-from steelyard.study.resolve.workloads import resolve_background, resolve_workloads
+from steelyard.study.resolve.workloads.events import resolve_events
+from steelyard.study.resolve.workloads.latency_probe import resolve_probe
+from steelyard.study.resolve.workloads.load import clients_as_users, resolve_factors, resolve_load
+from steelyard.study.resolve.workloads.protocols import check_services
+from steelyard.study.resolve.workloads.responses import resolve_find, resolve_gates
+from steelyard.study.resolve.workloads.scenarios import resolve_scenarios
+from steelyard.study.resolve.workloads.workload_responses import resolve_alone, resolve_measured
+from steelyard.study.resolve.workloads.workloads import resolve_background, resolve_workloads
 
 
 def resolve(file: StudyFile, complaints: Complaints) -> Study | None:

@@ -20,7 +20,7 @@ from steelyard.study.model import (
     WorkloadSpec,
 )
 from steelyard.study.resolve.settings import Factors
-from steelyard.study.resolve.workloads import fewest_instances
+from steelyard.study.resolve.workloads.workloads import fewest_instances
 from steelyard.study.workload.placeholders import texts_of
 
 _PLACES = ("system", "host", "generator")

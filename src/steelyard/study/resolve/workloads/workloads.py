@@ -17,8 +17,8 @@ from steelyard.study.lookup import (
 )
 from steelyard.study.model import WORKLOAD, ServiceSpec, SystemSpec, WorkloadSpec
 from steelyard.study.resolve.entries import named_entry, use_of
-from steelyard.study.resolve.services import resolve_service
 from steelyard.study.resolve.settings import Factors, read_settings
+from steelyard.study.resolve.systems.services import resolve_service
 from steelyard.study.workload.entry import Workload
 
 

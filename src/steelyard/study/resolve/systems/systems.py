@@ -14,12 +14,12 @@ from steelyard.study.model import Level, MeterSpec, ServiceSpec, SystemSpec
 from steelyard.study.platform.checks import INSTANCE, shared
 from steelyard.study.platform.placeholders import required_settings
 from steelyard.study.platform.settings import SharedSettings
-from steelyard.study.resolve.disks import resolve_disks
 from steelyard.study.resolve.entries import NamedPlatform, named_platforms
-from steelyard.study.resolve.machine_settings import read_machine_settings
-from steelyard.study.resolve.meters import resolve_meter
-from steelyard.study.resolve.services import resolve_service
 from steelyard.study.resolve.settings import Factors, read_settings
+from steelyard.study.resolve.systems.disks import resolve_disks
+from steelyard.study.resolve.systems.machine_settings import read_machine_settings
+from steelyard.study.resolve.systems.meters import resolve_meter
+from steelyard.study.resolve.systems.services import resolve_service
 
 _FIXED = (
     "platform",

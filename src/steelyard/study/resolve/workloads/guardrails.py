@@ -9,7 +9,7 @@ from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.grammar import StudyFile
 from steelyard.study.model import BYTES, GuardrailSpec, ResponseSpec
 from steelyard.study.resolve.entries import responses_for
-from steelyard.study.resolve.responses import check_response
+from steelyard.study.resolve.workloads.responses import check_response
 
 ERRORS, TAIL = "errors", "response.p99"
 DEFAULTS = {ERRORS: 0.001, TAIL: 0.25}

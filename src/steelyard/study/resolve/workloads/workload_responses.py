@@ -11,8 +11,8 @@ from steelyard.study.file.source import Where
 from steelyard.study.lookup import known_workload
 from steelyard.study.model import GateSpec, MeasuredSpec, ResponseSpec, WorkloadSpec
 from steelyard.study.resolve.entries import responses_for
-from steelyard.study.resolve.guardrails import resolve_guardrails
-from steelyard.study.resolve.responses import check_response, read_responses
+from steelyard.study.resolve.workloads.guardrails import resolve_guardrails
+from steelyard.study.resolve.workloads.responses import check_response, read_responses
 
 RUN_TIME = "run_time"
 

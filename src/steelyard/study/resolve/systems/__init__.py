@@ -1,0 +1,1 @@
+"""What is compared: systems, their servers, disks, settings, meters and machines."""
