@@ -28,7 +28,7 @@ from steelyard.judge.analyses.failures.findings import FailureContrastFinding, F
 from steelyard.judge.analyses.scaling.findings import NoPeak
 from steelyard.judge.comparisons.families import Family
 from steelyard.judge.comparisons.forecast import VisitsForecast
-from steelyard.judge.findings import DifferenceFinding, RunFindings, StopFinding, WarningNote
+from steelyard.judge.findings import RunFindings, StopFinding, WarningNote
 from steelyard.judge.kinds.verdict_notes import (
     GuardrailFinding,
     GuardrailsOpen,
@@ -38,6 +38,7 @@ from steelyard.judge.kinds.verdict_notes import (
     TooFewVisits,
     ValueUnusable,
 )
+from steelyard.judge.validity.findings import DifferenceFinding
 from steelyard.plan.model import Cell
 from steelyard.records.warnings import Figures, WarningKind
 from steelyard.study.model import Level

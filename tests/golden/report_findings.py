@@ -17,7 +17,6 @@ from steelyard.judge.findings import (
     AttemptFinding,
     BottleneckNote,
     CellFinding,
-    DifferenceFinding,
     ResponseFinding,
     RunFindings,
     StopFinding,
@@ -27,6 +26,7 @@ from steelyard.judge.findings import (
 from steelyard.judge.kinds.caveats import ConditionsMeasured, OneMachine
 from steelyard.judge.kinds.checks import CarryOverEffect
 from steelyard.judge.kinds.not_measured import AttemptFailed
+from steelyard.judge.validity.findings import DifferenceFinding
 from steelyard.plan.model import Cell
 from steelyard.records.schema import FailedOperations, Outcome
 from steelyard.records.warnings import Resource

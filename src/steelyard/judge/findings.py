@@ -7,7 +7,7 @@ baseline, in the raw response (a response time that doubles has ``+0.69`` whatev
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -47,6 +47,7 @@ from steelyard.judge.kinds.verdict_notes import (
     refuse_outside,
 )
 from steelyard.judge.machines.findings import MachinesFinding
+from steelyard.judge.validity.findings import DifferenceFinding, MachineFinding
 from steelyard.plan.model import Cell, Frozen
 from steelyard.records.missing import Missing
 from steelyard.records.note import Note
@@ -256,52 +257,6 @@ class CalibrationFinding(Frozen):
     trials_near: int
     trials_exceeded: int = 0
     not_calibrated: Missing | None
-
-
-FactSubject = Literal[
-    "memory",
-    "processors",
-    "accelerator",
-    "kernel",
-    "disk",
-    "network",
-    "versions",
-    "other",
-    "identity",
-]
-FACT_SUBJECTS: tuple[FactSubject, ...] = get_args(FactSubject)
-"""Those that explain most first; facts of identity explain nothing."""
-
-
-class DifferenceFinding(Frozen):
-    """One fact that differs between two compared systems (the confounder audit).
-
-    ``declared``: the study file says so, or it follows from what it says. ``accepted`` is the
-    reason for which the study accepts it.
-    """
-
-    fact: str
-    values: dict[str, str | None]
-    subject: FactSubject = "other"
-    declared: bool
-    accepted: str | None = None
-
-    @property
-    def is_confounder(self) -> bool:
-        """Whether it may explain a difference that is put down to what is compared."""
-        return not self.declared and self.accepted is None and self.subject != "identity"
-
-
-class MachineFinding(Frozen):
-    """What a machine of these systems is: ``system``, ``host``, ``generator``, by fact.
-
-    ``on`` is the name of the one it is, of several machines of a study.
-    """
-
-    machine: str
-    on: str | None = None
-    systems: tuple[str, ...]
-    facts: dict[str, str]
 
 
 class StopFinding(Frozen):

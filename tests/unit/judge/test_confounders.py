@@ -8,9 +8,10 @@ import pytest
 from tests.unit.judge.quick import judge_study
 from tests.unit.judge.studies import a_study, measured, noisy
 
-from steelyard.judge.findings import DifferenceFinding, RunFindings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.kinds.caveats import AcceptedNotFound
 from steelyard.judge.validity.facts import is_declared, subject_of
+from steelyard.judge.validity.findings import DifferenceFinding
 from steelyard.plan.make import make_plan
 from steelyard.report.sentences.assumptions import caveat_lines
 from steelyard.report.sentences.differences import difference_lines

@@ -5,10 +5,10 @@ from tests.golden.report_findings import changed
 from tests.unit.judge.several_workloads import judged
 from tests.unit.report.golden_findings import CASES, golden
 
-from steelyard.judge.findings import DifferenceFinding
 from steelyard.judge.kinds.caveats import CleanupIncomplete, OneMachine
 from steelyard.judge.kinds.checks import FactChanged
 from steelyard.judge.kinds.verdict_notes import NoVisits, ValueUnusable
+from steelyard.judge.validity.findings import DifferenceFinding
 from steelyard.records.events import EnvironmentDifference
 from steelyard.records.missing import Quoted
 from steelyard.report.anonymous import WITHHELD, anonymous, anonymous_text

@@ -11,8 +11,9 @@ from tests.unit.report.golden_findings import golden
 
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
-from steelyard.judge.findings import MachineFinding, RunFindings, StopFinding
+from steelyard.judge.findings import RunFindings, StopFinding
 from steelyard.judge.kinds.caveats import CleanupIncomplete
+from steelyard.judge.validity.findings import MachineFinding
 from steelyard.records.schema import Outcome
 from steelyard.report.formats.bugs import DATA, MARKDOWN, bugs_files
 

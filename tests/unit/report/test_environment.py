@@ -6,7 +6,8 @@ import pytest
 from tests.unit.judge.test_confounders import found_with
 from tests.unit.report.golden_findings import golden
 
-from steelyard.judge.findings import MachineFinding, RunFindings
+from steelyard.judge.findings import RunFindings
+from steelyard.judge.validity.findings import MachineFinding
 from steelyard.report.anonymous import anonymous
 from steelyard.report.formats.html import render
 from steelyard.report.tables.environment import environment_table

@@ -14,7 +14,7 @@ from tests.unit.report.golden_findings import CASES, golden
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.steadiness.findings import LevelChanges, Steadiness, SteadyFinding
 from steelyard.judge.comparisons.forecast import VisitsForecast
-from steelyard.judge.findings import CalibrationFinding, DifferenceFinding, RunFindings, WarningNote
+from steelyard.judge.findings import CalibrationFinding, RunFindings, WarningNote
 from steelyard.judge.kinds.caveats import (
     CleanupIncomplete,
     GeneratorBottleneck,
@@ -30,6 +30,7 @@ from steelyard.judge.kinds.verdict_notes import (
     StallsDiffer,
     VisitsDepend,
 )
+from steelyard.judge.validity.findings import DifferenceFinding
 from steelyard.plan.model import Cell
 from steelyard.records.events import EnvironmentDifference
 from steelyard.records.warnings import WarningKind

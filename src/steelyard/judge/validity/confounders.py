@@ -6,10 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from steelyard.judge.findings import FACT_SUBJECTS, DifferenceFinding
 from steelyard.judge.kinds.caveats import AcceptedNotFound
 from steelyard.judge.kinds.verdict_notes import CAUSES
 from steelyard.judge.validity.facts import is_declared, leads, subject_of
+from steelyard.judge.validity.findings import FACT_SUBJECTS, DifferenceFinding
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.bind import bound_system

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from steelyard.judge.findings import FactSubject
+from steelyard.judge.validity.findings import FactSubject
 from steelyard.records.schema import TrialRecord
 
 _SUBJECTS: tuple[tuple[FactSubject, str], ...] = (

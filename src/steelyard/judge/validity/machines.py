@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from steelyard.judge.findings import MachineFinding
+from steelyard.judge.validity.findings import MachineFinding
 from steelyard.records.schema import TrialRecord
 
 _SHOWN = re.compile(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from steelyard.judge.findings import DifferenceFinding, RunFindings
+from steelyard.judge.findings import RunFindings
+from steelyard.judge.validity.findings import DifferenceFinding
 from steelyard.report.figures import counted, listed
 from steelyard.report.vocabulary import compared_all
 from steelyard.units import format_bytes

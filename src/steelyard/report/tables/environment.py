@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from steelyard.judge.findings import MachineFinding, RunFindings
+from steelyard.judge.findings import RunFindings
+from steelyard.judge.validity.findings import MachineFinding
 from steelyard.report.figures import listed
 from steelyard.report.view import NONE, Table
 from steelyard.report.vocabulary import compared_all

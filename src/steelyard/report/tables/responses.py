@@ -10,11 +10,11 @@ from steelyard.judge.findings import (
     AttemptFinding,
     CalibrationFinding,
     CellFinding,
-    DifferenceFinding,
     ResponseFinding,
     RunFindings,
     VerdictFinding,
 )
+from steelyard.judge.validity.findings import DifferenceFinding
 from steelyard.judge.visits.readings import Key, key_of
 from steelyard.plan.model import Cell
 from steelyard.records.schema import FailedOperations
