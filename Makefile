@@ -18,7 +18,7 @@ help: ## This page
 
 setup: .venv/engine-built .venv/installed ## Virtual environment, package and engine
 
-quickstart: setup ## Run the first study: what does HTTPS cost a web server on this machine?
+quickstart: setup ## Run the first study: how much longer does a page take over HTTPS?
 	@$(BIN)/steelyard run studies/quickstart
 
 studies-full: setup ## The studies of five published comparisons, days of them; again: it goes on. DRY=1 the plan, REDUCED=1 the small variants, ALSO=tuned-power

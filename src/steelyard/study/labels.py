@@ -56,6 +56,8 @@ class Labels:
         if name in {WORKLOAD, SCENARIO}:
             return level
         stage, _, rest = name.partition(".")
+        if name == "load.rate":
+            return f"{level}/s"
         if stage == "load" and rest:
             noun = rest[:-1] if level == "1" and rest.endswith("s") else rest
             return f"{level} {noun}"

@@ -77,6 +77,10 @@ def test_a_place_is_a_system_and_its_conditions() -> None:
     assert Labels().place("nginx", {}) == "nginx"
 
 
+def test_a_rate_is_said_by_the_second() -> None:
+    assert Labels().place("nginx", {"load.rate": 200}) == "nginx at 200/s"
+
+
 def test_findings_words_and_report_of_a_run_have_the_units(tmp_path: Path) -> None:
     opened = run_without_trials(tmp_path)
     findings = find(opened)
