@@ -18,20 +18,6 @@ pub(super) const LINE_WORDS: usize = 8;
 /// Sums side by side: enough that adding never waits for the sum before.
 const LANES: usize = 64;
 
-/// A cache line of words.
-pub(super) type Line<T> = [T; LINE_WORDS];
-
-/// The bits of a line. A loop, because `map` is not always compiled with the instructions of its
-/// caller.
-#[inline(always)]
-pub(super) fn bits<T: Number>(line: &Line<T>) -> [u64; LINE_WORDS] {
-    let mut bits = [0; LINE_WORDS];
-    for (bits, word) in bits.iter_mut().zip(line) {
-        *bits = word.bits();
-    }
-    bits
-}
-
 /// What can be computed with.
 pub(super) trait Number: Word {
     /// `self + other`.
@@ -41,6 +27,7 @@ pub(super) trait Number: Word {
     /// From a small whole number.
     fn whole(value: u32) -> Self;
     /// The same bits in a word that stores take.
+    #[cfg(target_arch = "x86_64")]
     fn bits(self) -> u64;
 }
 
@@ -56,6 +43,7 @@ impl Number for f64 {
     fn whole(value: u32) -> Self {
         f64::from(value)
     }
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn bits(self) -> u64 {
         self.to_bits()
@@ -74,6 +62,7 @@ impl Number for u64 {
     fn whole(value: u32) -> Self {
         u64::from(value)
     }
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn bits(self) -> u64 {
         self
@@ -165,50 +154,5 @@ fn copy_words<T: Number>(a: &mut [T], b: &[T]) {
     for (a, b) in a.iter_mut().zip(b) {
         *a = *b;
         black_box(()); // or the compiler calls memcpy, whose stores are of whatever kind it likes
-    }
-}
-
-/// Computes line by line and gives each line to `store`. Lengths are whole lines.
-#[inline(always)]
-pub(super) fn combine_lines<T: Number>(
-    work: Combining<'_, T>,
-    store: impl Fn(&mut Line<T>, Line<T>),
-) {
-    match work {
-        Combining::Copy(a, b) => one(a, b, store, |b| b),
-        Combining::Scale(a, b, q) => one(a, b, store, |b| q.times(b)),
-        Combining::Add(a, b, c) => two(a, b, c, store, T::plus),
-        Combining::Triad(a, b, c, q) => two(a, b, c, store, |b, c| b.plus(q.times(c))),
-    }
-}
-
-#[inline(always)]
-fn one<T: Number>(a: &mut [T], b: &[T], store: impl Fn(&mut Line<T>, Line<T>), f: impl Fn(T) -> T) {
-    let ((a, _), (b, _)) = (a.as_chunks_mut::<LINE_WORDS>(), b.as_chunks::<LINE_WORDS>());
-    for (place, b) in a.iter_mut().zip(b) {
-        let mut line = [T::default(); LINE_WORDS];
-        for (word, b) in line.iter_mut().zip(b) {
-            *word = f(*b);
-        }
-        store(place, line);
-    }
-}
-
-#[inline(always)]
-fn two<T: Number>(
-    a: &mut [T],
-    b: &[T],
-    c: &[T],
-    store: impl Fn(&mut Line<T>, Line<T>),
-    f: impl Fn(T, T) -> T,
-) {
-    let (a, _) = a.as_chunks_mut::<LINE_WORDS>();
-    let ((b, _), (c, _)) = (b.as_chunks::<LINE_WORDS>(), c.as_chunks::<LINE_WORDS>());
-    for ((place, b), c) in a.iter_mut().zip(b).zip(c) {
-        let mut line = [T::default(); LINE_WORDS];
-        for ((word, b), c) in line.iter_mut().zip(b).zip(c) {
-            *word = f(*b, *c);
-        }
-        store(place, line);
     }
 }

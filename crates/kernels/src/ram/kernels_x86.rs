@@ -2,9 +2,8 @@
 
 use std::arch::x86_64::{__m256i, __m512i, _mm_sfence, _mm256_stream_si256, _mm512_stream_si512};
 
-use super::kernels::{
-    Combining, Line, Number, Streams, bits, combine_lines, combine_words, sum_lanes,
-};
+use super::kernels::{Combining, Number, Streams, combine_words, sum_lanes};
+use super::lines::{Line, bits, combine_lines};
 use crate::isa::{Avx2, Avx512};
 
 impl Streams for Avx512 {

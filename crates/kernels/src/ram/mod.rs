@@ -8,6 +8,8 @@ mod block;
 mod kernels;
 #[cfg(target_arch = "x86_64")]
 mod kernels_x86;
+#[cfg(target_arch = "x86_64")]
+mod lines;
 mod measure;
 mod together;
 
