@@ -233,5 +233,5 @@ def test_kvm_is_usable_when_a_guest_ran_on_it(
             assert (argv[0], timeout_s > 0) == ("sh", True)
             return SimpleNamespace(stdout=printed)
 
-    monkeypatch.setattr(readings, "kvm_fails", lambda _: failure)
+    monkeypatch.setattr(readings, "kvm_fails", lambda *_: failure)
     assert read_now(cast("Host", StandIn()))["kvm"] == said

@@ -20,7 +20,7 @@ from steelyard.systems.images.tree import is_tree, tree_of
 from steelyard.systems.podman.image import refuse_unknown
 from steelyard.systems.podman.tool import Tool
 from steelyard.systems.qemu.accelerator import choose
-from steelyard.systems.qemu.source import refuse_missing
+from steelyard.systems.qemu.source import built_kernel, refuse_missing
 
 
 def refuse_what_cannot_come_up(spec: SystemSpec, host: Host) -> None:
@@ -51,7 +51,7 @@ def _guest(settings: Settings, host: Host) -> None:
     qemu = QemuSettings.of(settings)
     refuse_missing(host, qemu)
     if qemu.accel == "kvm":
-        choose(host, "kvm")
+        choose(host, "kvm", built_kernel(host, qemu))
 
 
 def _podman(settings: Settings, host: Host) -> None:

@@ -35,7 +35,7 @@ def said(exit_code: int = 0, *, stdout: str = "", stderr: str = "") -> Ran:
 Tool = Callable[[list[str]], Ran]
 
 
-@dataclass
+@dataclass(eq=False)
 class Machine:
     """Does what it is asked to its own files, and notes everything that changes something."""
 

@@ -15,6 +15,10 @@ FAILS = said(1, stderr="Could not access KVM kernel module: No such file or dire
 SILENT = said()
 
 
+BOOTS = said(stdout="[0.5] Kernel panic - not syncing: VFS: Unable to mount root fs\n")
+KERNEL = "/images/debian-web/kernel"
+
+
 def machine(answer: Ran) -> Machine:
     return Machine(tools={"qemu-system-x86_64": lambda _: answer})
 
@@ -40,6 +44,34 @@ def test_a_study_that_insists_on_kvm_is_never_given_something_else(answer: Ran) 
         choose(machine(answer).host(), "kvm")
     assert refused.value.kind == "not_supported"
     assert refused.value.for_operator
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"), [(HANGS, "kernel of the image on KVM has not ended"), (SILENT, "nothing")]
+)
+def test_kvm_that_runs_firmware_and_no_kernel_is_not_taken(answer: Ran, why: str) -> None:
+    def qemu(argv: list[str]) -> Ran:
+        return answer if KERNEL in argv else WORKS
+
+    host = Machine(tools={"qemu-system-x86_64": qemu}).host()
+    assert choose(host, "auto").name == "kvm"
+    chosen = choose(host, "auto", KERNEL)
+    assert chosen.name == "tcg"
+    assert why in chosen.reason
+    with pytest.raises(SystemFailure):
+        choose(host, "kvm", KERNEL)
+
+
+def test_a_machine_is_asked_once_for_each_kernel() -> None:
+    asked: list[list[str]] = []
+
+    def qemu(argv: list[str]) -> Ran:
+        asked.append(argv)
+        return BOOTS if KERNEL in argv else WORKS
+
+    host = Machine(tools={"qemu-system-x86_64": qemu}).host()
+    assert {choose(host, "auto", KERNEL).name for _ in range(3)} == {"kvm"}
+    assert [KERNEL in argv for argv in asked] == [False, True]
 
 
 def test_emulation_asked_for_is_not_preceded_by_a_probe() -> None:

@@ -27,6 +27,8 @@ put timers "$(systemctl list-timers --no-legend --output=json 2>/dev/null \
   | grep -o '"unit":"[^"]*"' | cut -d'"' -f4 | head -n 12 | xargs)"
 kvm=absent; [ -e /dev/kvm ] && kvm='not permitted'; [ -w /dev/kvm ] && kvm=permitted
 put kvm "$kvm"
+cache="${XDG_CACHE_HOME:-$HOME/.cache}"
+put guest_kernel "$(ls "$cache"/steelyard/images/*/kernel 2>/dev/null | head -n 1)"
 put kvm.nested "$(cat /sys/module/kvm_*/parameters/nested 2>/dev/null | head -n 1)"
 throttled=/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count
 put throttled "$(cat $throttled 2>/dev/null | awk '{n+=$1} END{if (NR) print n}')"
@@ -46,14 +48,17 @@ def read_now(host: Host) -> Facts:
     """
     ran = host.run(["sh", "-c", _READ], timeout_s=_TIMEOUT_S)
     found = dict(host.facts()) | parse(ran.stdout)
-    return found | _kvm(host, found)
+    kernel = found.pop("guest_kernel", None)
+    return found | _kvm(host, found, kernel)
 
 
-def _kvm(host: Host, found: Facts) -> Facts:
-    """Whether KVM works, by a tiny guest where there is QEMU: a device tells little."""
+def _kvm(host: Host, found: Facts, kernel: str | None) -> Facts:
+    """Whether KVM works, by a tiny guest where there is QEMU: a device tells little. Also with the
+    ``kernel`` of an image, where one was built.
+    """
     if found.get("kvm") != "permitted" or f"tool.{QEMU}" not in found:
         return {}
-    failure = kvm_fails(host)
+    failure = kvm_fails(host, kernel)
     return {"kvm": "usable" if failure is None else f"does not work: {failure}"}
 
 

@@ -165,7 +165,7 @@ class Qemu:
         for cpus in filter(None, (settings.cpuset, settings.vcpu_cpus)):
             check_cpus(host_machine, cpus)
         self._source = provide(self.context)
-        self._accelerator = choose(host_machine, settings.accel)
+        self._accelerator = choose(host_machine, settings.accel, self._source.built_kernel)
         self._machine = shape(self.context, self._source, self._accelerator)
 
     def _boot(self) -> dict[str, str]:

@@ -43,6 +43,22 @@ class Source:
     facts: dict[str, str | None]
     firmware: str | None = None
 
+    @property
+    def built_kernel(self) -> str | None:
+        """That of an image which was built here: it writes on the console of QEMU."""
+        return None if self.start is None else self.kernel
+
+
+def built_kernel(host: Host, settings: QemuSettings) -> str | None:
+    """As ``Source.built_kernel``, before there is one.
+
+    Raises:
+        StudyError: the recipe's file has mistakes.
+        SystemFailure: ``image_missing`` or ``image_unusable``.
+    """
+    own = settings.image.endswith(_DISKS)
+    return None if own else guest_image(host, settings.image).file(KERNEL)
+
 
 def provide(context: InstanceContext) -> Source:
     """What the system's settings name, ready for QEMU to be started in the instance's folder.
