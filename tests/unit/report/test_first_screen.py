@@ -241,6 +241,19 @@ def test_a_generator_that_was_the_bottleneck_makes_a_warning_of_a_difference() -
     assert (line.state, "15 of 30 trials" in line.text) == (State.WARNING, True)
 
 
+def test_a_generator_that_sent_late_says_how_late_and_what_holds_it() -> None:
+    lags = {"lag_p99_ns": 400_000.0, "allowed_ns": 50_000.0}
+    late = WarningNote(kind=WarningKind.LATE, state="suspect", figures=lags)
+    run = golden("decided")
+    attempts = tuple(
+        each.model_copy(update={"warnings": (late,) if place < 2 else ()})
+        for place, each in enumerate(run.attempts)
+    )
+    line = line_of(run.model_copy(update={"attempts": attempts}), "Load generator")
+    assert "400 µs" in line.text
+    assert f"2 of {len(attempts)}" in line.text
+
+
 def grave() -> RunFindings:
     beside = (
         SpreadsDiffer(ratio=3.0, chance=0.01, visits_baseline=6, visits_other=6),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from statistics import median
 
 from steelyard.judge.analyses.steadiness.findings import Steadiness, SteadyFinding
 from steelyard.judge.findings import AttemptFinding, CalibrationFinding, RunFindings
@@ -24,7 +25,7 @@ from steelyard.judge.kinds.verdict_notes import (
 )
 from steelyard.records.warnings import WarningKind
 from steelyard.report import notes
-from steelyard.report.figures import counted, listed, percent
+from steelyard.report.figures import counted, listed, percent, quantity
 from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.warnings import kind_text
 from steelyard.report.sentences.assumptions import OK, judged
@@ -226,13 +227,25 @@ def _calibrations(found: Sequence[CalibrationFinding], run: RunFindings) -> tupl
         kinds = Counter(kind for a in warned for kind in dict.fromkeys(_warned(a, _GENERATOR)))
         named = ", ".join(f"{kind_text(kind)} ({count})" for kind, count in kinds.most_common(2))
         of = counted(len(run.attempts), "trial")
-        return State.WARNING, f"Warnings in {len(warned)} of {of}: {named}."
+        return State.WARNING, f"Warnings in {len(warned)} of {of}: {named}.{_late(warned)}"
     known = [each.largest_ratio for each in found if each.largest_ratio is not None]
     if known:
         return State.GOOD, f"At most {percent(max(known))} of its capacity was used."
     reason = next((each.not_calibrated for each in found if each.not_calibrated), None)
     why = "" if reason is None else f": {missing_text(reason)}"
     return State.UNKNOWN, f"Not calibrated{why}."
+
+
+def _late(warned: Sequence[AttemptFinding]) -> str:
+    """How late the generator was, for who would read high percentiles; nothing if it was not."""
+    of_kind = [w for each in warned for w in each.warnings if w.kind == _K.LATE]
+    lags = [float(lag) for w in of_kind if (lag := w.figures.get("lag_p99_ns")) is not None]
+    if not lags:
+        return ""
+    middle = quantity(median(lags), "ns")
+    return (
+        f" In their median 1 % of operations left {middle} late or more: high percentiles hold it."
+    )
 
 
 def _failures(run: RunFindings) -> TrustLine:
