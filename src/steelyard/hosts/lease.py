@@ -22,8 +22,6 @@ from steelyard.engine.messages import Ran
 from steelyard.errors import HostError
 from steelyard.hosts.host import Host
 
-IN_USE = "machine-is-in-use"
-"""Of the error where another session has the machine."""
 VARIABLE = "STEELYARD_LEASE"
 """Environment variable: another file, so that sessions that shall not exclude each other do not."""
 _NAME = "lease"
@@ -169,7 +167,7 @@ class Leases:
             raise HostError(
                 f"{host.name} cannot be locked: {looked.how_it_ended()}",
                 hint=f"name a file that can be written there with ${VARIABLE}",
-                slug=IN_USE,
+                slug="machine-is-in-use",
             )
         self._refuse_revived(host, looked.stdout)
         own = self._next(host, _read(looked.stdout))
@@ -260,5 +258,5 @@ def _in_use(host: Host, holder: Holder | None, why: str = "") -> HostError:
     return HostError(
         f"{host.name} is being measured by {_words(holder)}{f': {why}' if why else ''}",
         hint="wait for its end with --wait, or end it with --take-over",
-        slug=IN_USE,
+        slug="machine-is-in-use",
     )

@@ -31,7 +31,7 @@ from steelyard.cli.session.rounds import watch_machines
 from steelyard.cli.session.stream import EventStream
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import ExitCode, HostError, RecordError
-from steelyard.hosts.lease import IN_USE, Busy
+from steelyard.hosts.lease import Busy
 from steelyard.hosts.secrets import refuse_missing_secrets
 from steelyard.judge.findings import RunFindings, WorkloadFindings
 from steelyard.plan.make import Planned
@@ -113,7 +113,7 @@ def begun(
     try:
         return _measured(study, opened, wanted)
     except HostError as error:
-        if error.slug == IN_USE and not _was_tried(opened):
+        if error.slug == "machine-is-in-use" and not _was_tried(opened):
             delete_whole(opened)
         raise
 

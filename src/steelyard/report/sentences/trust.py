@@ -227,7 +227,7 @@ def _calibrations(found: Sequence[CalibrationFinding], run: RunFindings) -> tupl
         kinds = Counter(kind for a in warned for kind in dict.fromkeys(_warned(a, _GENERATOR)))
         named = ", ".join(f"{kind_text(kind)} ({count})" for kind, count in kinds.most_common(2))
         of = counted(len(run.attempts), "trial")
-        return State.WARNING, f"Warnings in {len(warned)} of {of}: {named}.{_late(warned)}"
+        return State.WARNING, f"Warnings in {len(warned)} of {of}: {named}.{_late(run)}"
     known = [each.largest_ratio for each in found if each.largest_ratio is not None]
     if known:
         return State.GOOD, f"At most {percent(max(known))} of its capacity was used."
@@ -236,16 +236,14 @@ def _calibrations(found: Sequence[CalibrationFinding], run: RunFindings) -> tupl
     return State.UNKNOWN, f"Not calibrated{why}."
 
 
-def _late(warned: Sequence[AttemptFinding]) -> str:
-    """How late the generator was, for who would read high percentiles; nothing if it was not."""
-    of_kind = [w for each in warned for w in each.warnings if w.kind == _K.LATE]
-    lags = [float(lag) for w in of_kind if (lag := w.figures.get("lag_p99_ns")) is not None]
-    if not lags:
+def _late(run: RunFindings) -> str:
+    """How late the generator was, where it was in most trials: high percentiles hold that."""
+    late = [w for a in run.attempts for w in a.warnings if a.outcome == OK and w.kind == _K.LATE]
+    lags = [float(lag) for w in late if (lag := w.figures.get("lag_p99_ns")) is not None]
+    if 2 * len(lags) <= len(run.attempts):
         return ""
     middle = quantity(median(lags), "ns")
-    return (
-        f" In their median 1 % of operations left {middle} late or more: high percentiles hold it."
-    )
+    return f" In the median one 1 % left {middle} late or more."
 
 
 def _failures(run: RunFindings) -> TrustLine:

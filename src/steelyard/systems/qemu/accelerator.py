@@ -17,7 +17,7 @@ from steelyard.hosts.host import Host
 from steelyard.systems.qemu.command_line import CPU, MACHINE, QEMU
 
 PROBE_TIMEOUT_S = 5.0
-KERNEL_TIMEOUT_S = 15.0
+KERNEL_TIMEOUT_S = 5.0
 _FIRMWARE = "SeaBIOS"
 _NO_ROOT = "Kernel panic"
 
