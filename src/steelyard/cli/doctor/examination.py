@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from steelyard.cli.console import say
 from steelyard.cli.doctor.machine import machine_checks
 from steelyard.cli.doctor.platform import MARKS
+from steelyard.cli.doctor.preflight import MACHINES_AT_ONCE
 from steelyard.cli.doctor.readings import facts_now
 from steelyard.cli.doctor.resolution import resolution_checks
 from steelyard.cli.doctor.rules import Check, limit_checks
@@ -35,7 +37,9 @@ def checked(results: Path, ratio: float | None, study: Study | None) -> list[Che
     if all(check.grade != "bad" for check in checks):
         checks += _local_checks(existing(results.absolute()), ratio)
         others = set() if study is None else machines_of(study) - {LOCAL}
-        checks += [check for name in sorted(others) for check in _checks_of(name)]
+        with ThreadPoolExecutor(MACHINES_AT_ONCE) as pool:
+            for of_one in pool.map(_checks_of, sorted(others)):
+                checks += of_one
     if study is not None:
         checks += limit_checks(study)
     return checks
@@ -78,16 +82,14 @@ def _local_checks(folder: Path, ratio: float | None) -> Iterator[Check]:
         host.close()
 
 
-def _checks_of(name: str) -> Iterator[Check]:
+def _checks_of(name: str) -> list[Check]:
     """Of another machine; one that cannot be reached is the finding."""
     try:
         host = open_machine(name)
     except (SteelyardError, SystemFailure) as error:
-        yield Check("machine", "bad", error.message, error.hint or "", machine=name)
-        return
+        return [Check("machine", "bad", error.message, error.hint or "", machine=name)]
     try:
-        for check in machine_checks(facts_now(host)):
-            yield replace(check, machine=name)
+        return [replace(check, machine=name) for check in machine_checks(facts_now(host))]
     finally:
         host.close()
 

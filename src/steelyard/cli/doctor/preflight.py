@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from steelyard.cli.doctor.rules import Check, Grade
@@ -31,6 +33,7 @@ from steelyard.study.model import FIND, Study
 from steelyard.trial.preflight import Preflight, Shortfall
 
 _ANY_SEED = 1
+MACHINES_AT_ONCE = 16
 
 
 def preflight_checks(
@@ -69,12 +72,19 @@ class Looked:
     walls: dict[str, WallOffset] = field(default_factory=dict)
     kinds: dict[str, Kind] = field(default_factory=dict)
 
+    def add(self, other: Looked) -> None:
+        self.missing += other.missing
+        self.unreachable |= other.unreachable
+        self.walls |= other.walls
+        self.kinds |= other.kinds
+
 
 def look_now(study: Study, folder: Path) -> Looked:
-    """Looks at each of the machines of a study, all of several."""
+    """Looks at each of the machines of a study, of several at many of them at once."""
     looked = Looked()
-    for part in parts_of(study).values() or [study]:
-        _look(part, folder, looked)
+    with ThreadPoolExecutor(MACHINES_AT_ONCE) as pool:
+        for of_one in pool.map(partial(_look, folder), [*parts_of(study).values()] or [study]):
+            looked.add(of_one)
     return looked
 
 
@@ -86,7 +96,8 @@ def _kinds(study: Study, machines: Machines) -> dict[str, Kind]:
     return {study.machine: kind_of(machines.open(address))}
 
 
-def _look(study: Study, folder: Path, looked: Looked) -> None:
+def _look(folder: Path, study: Study) -> Looked:
+    looked = Looked()
     visits = make_plan(study, _ANY_SEED).every_visit
     cells = [trial.cell for visit in visits for trial in visit.trials]
     with Machines() as machines:
@@ -100,3 +111,4 @@ def _look(study: Study, folder: Path, looked: Looked) -> None:
                 looked.kinds |= _kinds(study, machines)
         except EngineError as error:
             looked.unreachable["local"] = error.message
+    return looked
