@@ -243,7 +243,7 @@ def _late(run: RunFindings) -> str:
     if 2 * len(lags) <= len(run.attempts):
         return ""
     middle = quantity(median(lags), "ns")
-    return f" In the median one 1 % left {middle} late or more."
+    return f" The p99 of its own lag is {middle} in the median trial."
 
 
 def _failures(run: RunFindings) -> TrustLine:
