@@ -20,7 +20,7 @@ from steelyard.systems.platform import VCPU, Costs, InstanceContext, Platform
 from steelyard.systems.podman.platform import Podman
 from steelyard.systems.qemu.platform import Qemu
 
-SPIN = ["sh", "-c", "n=0; while [ $n -lt 20000 ]; do n=$((n + 1)); done"]
+SPIN = ["sh", "-c", "n=0; while [ $n -lt 2000 ]; do n=$((n + 1)); done"]
 NO_CPU = "4095"
 
 

@@ -7,14 +7,16 @@ greeting, the folder of block devices, the first process.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-import threading
 from pathlib import Path
 
 
 def run_inside(folder: Path, words: list[str]) -> int:
     """Runs words as if inside; their exit code."""
+    # Few calls come here, and each call of a pretended tool is a process that would load them.
+    import subprocess  # noqa: PLC0415
+    import threading  # noqa: PLC0415
+
     if not words[-1].endswith("agent"):
         return subprocess.run(words, check=False).returncode
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as agent:

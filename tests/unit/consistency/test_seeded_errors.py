@@ -16,7 +16,7 @@ from steelyard.consistency.check import check_table
 from steelyard.consistency.findings import Rule
 from steelyard.consistency.reading import read_table
 
-FEW, MANY = range(10), range(10, 60)
+FEW, MANY = range(10), range(10, 30)
 LEAST = 0.9
 Seed = Callable[[random.Random, Draft], list[Row]]
 """Puts an error into a table and gives the rows that it changed."""
