@@ -106,6 +106,13 @@ def log_axis(title: str) -> str:
     return f"{title} (log scale)"
 
 
+def level_axis(factor: str, *, wide: bool) -> str:
+    """The title of an axis of the levels of a factor; users and threads are counted."""
+    name = factor.removeprefix("load.")
+    title = f"{name}, /s" if factor == "load.rate" else name
+    return log_axis(title) if wide else title
+
+
 def quoted(text: str) -> str:
     """Text inside a single-quoted string of a Vega expression."""
     return text.replace("\\", "\\\\").replace("'", "\\'")

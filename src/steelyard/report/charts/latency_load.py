@@ -41,7 +41,7 @@ def latency_load_drawing(view: View) -> Drawing | None:
     scale = scale_for([row["rate"] for row in rows], response_of(view, THROUGHPUT).unit)
     title = f"Response time ({100 * share:g} % of the operations) over throughput"
     words = "; ".join(
-        f"{row['system']} at {row['level']:g} {_load(view)}: {quantity(row['ns'], 'ns')} at "
+        f"{row['place']}: {quantity(row['ns'], 'ns')} at "
         f"{quantity(row['rate'], response_of(view, THROUGHPUT).unit, scale)}"
         for row in rows
     )
@@ -70,7 +70,13 @@ def _points(view: View) -> tuple[float, list[dict[str, Any]]] | None:
     if share is None:
         return None
     rows = [
-        {"system": found.cell.system, "level": level, "rate": rate, "ns": _at(found, share)}
+        {
+            "system": found.cell.system,
+            "place": view.run.labels.place(found.cell.system, found.cell.conditions),
+            "level": level,
+            "rate": rate,
+            "ns": _at(found, share),
+        }
         for found in view.own.latency
         for level in found.cell.conditions.values()
         if (

@@ -11,6 +11,7 @@ from steelyard.report.charts.axes import (
     is_logarithmic,
     is_numeric,
     labels_at,
+    level_axis,
     log_axis,
     log_ticks,
     value_scale,
@@ -71,11 +72,12 @@ def places_of(view: View) -> Places:
     numbers = [float(level) for level in levels]
     wide = min(numbers) > 0 and max(numbers) / min(numbers) >= 8
     spots = [math.log2(n) if wide else n for n in numbers]
-    name = names[0].removeprefix("load.")
-    ticks = tuple((s, f"{level}") for s, level in zip(spots, levels, strict=True))
+    (name,) = names
+    written = [view.run.labels.level(level, name) for level in levels]
+    ticks = tuple(zip(spots, written, strict=True))
     by_text = dict(zip(texts, spots, strict=True))
     dodge = DODGE_SHARE * (max(spots) - min(spots))
-    return Places(log_axis(name) if wide else name, ticks, by_text, dodge, joined=True)
+    return Places(level_axis(name, wide=wide), ticks, by_text, dodge, joined=True)
 
 
 def load_drawing(view: View, response: ResponseFinding) -> Drawing | None:

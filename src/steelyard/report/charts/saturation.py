@@ -8,7 +8,7 @@ from typing import Any
 
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.visits.readings import key_of
-from steelyard.report.charts.axes import labels_at, log_axis
+from steelyard.report.charts.axes import labels_at, level_axis
 from steelyard.report.charts.drawing import (
     Drawing,
     Figures,
@@ -84,8 +84,7 @@ def _x(curves: Sequence[ScalingFinding]) -> tuple[Spec, Any]:
     place = math.log2 if wide else float
     ticks = [(place(level), f"{level:g}") for level in levels]
     pad = 0.04 * (ticks[-1][0] - ticks[0][0] or 1.0)
-    name = curves[0].factor.removeprefix("load.")
-    title = log_axis(name) if wide else name
+    title = level_axis(curves[0].factor, wide=wide)
     x = axis_over(ticks[0][0] - pad, ticks[-1][0] + pad, **labels_at(ticks), title=title,
                   grid=False, labelOverlap=True)  # fmt: skip
     return {**x, "scale": {**x["scale"], "clamp": True}}, place
