@@ -75,6 +75,11 @@ def _numbers(content: bytes) -> Iterator[int]:
     """Zigzag LEB128; the ninth byte of a number holds eight bits."""
     place = 0
     while place < len(content):
+        first = content[place]
+        if not first & 0x80:  # most numbers: a bucket of few operations, a short gap
+            place += 1
+            yield (first >> 1) ^ -(first & 1)
+            continue
         value, shift = 0, 0
         for read in range(1, _LONGEST_NUMBER + 1):
             if place >= len(content):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -92,8 +93,14 @@ def _known(at_ns: Floats, values: Floats) -> Readings | None:
     return Readings(at_ns[known], values[known]) if known.any() else None
 
 
-def _matching(series: Counters, pattern: str) -> list[str]:
-    return [name for name in series.columns if re.fullmatch(pattern, name)]
+def _matching(series: Counters, pattern: str) -> tuple[str, ...]:
+    return _names_of(pattern, tuple(series.columns))
+
+
+@lru_cache(maxsize=512)  # the trials of a run have the same columns
+def _names_of(pattern: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    wanted = re.compile(pattern)
+    return tuple(name for name in names if wanted.fullmatch(name))
 
 
 def _row_sums(series: Counters, columns: Iterable[str]) -> Floats:
