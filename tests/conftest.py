@@ -34,17 +34,23 @@ def pytest_unconfigure() -> None:
 
 
 HERE = Path(__file__).parent
-LONGEST_FIRST = ("platforms", "integration", "calibration")
-"""Folders whose tests take seconds to minutes; all others together take less than these."""
+LONGEST_FIRST = (
+    "platforms/test_images",
+    "platforms/test_study_on_machines",
+    "platforms/",
+    "integration/",
+    "calibration/",
+)
+"""Paths of tests that take seconds to minutes; all others together take less than these."""
 IN_EVERY_RUN = "test_contract.py"
 """Of the tests of platforms; the others have the marker ``extended``."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begins with the folders of long tests, so that no worker ends with one while others wait.
+    """Begins with the long tests, so that no worker ends with one while others wait.
 
-    Within a folder the order stays as it was drawn.
+    Within each path the order stays as it was drawn.
     """
     for item in items:
         if item.path.parent == HERE / "platforms" and item.path.name != IN_EVERY_RUN:
@@ -53,5 +59,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _place(item: pytest.Item) -> int:
-    folder = item.path.relative_to(HERE).parts[0] if item.path.is_relative_to(HERE) else ""
-    return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
+    path = item.path.relative_to(HERE).as_posix() if item.path.is_relative_to(HERE) else ""
+    places = [place for place, begin in enumerate(LONGEST_FIRST) if path.startswith(begin)]
+    return min(places, default=len(LONGEST_FIRST))
