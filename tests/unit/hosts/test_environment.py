@@ -61,3 +61,14 @@ def test_a_listing_that_was_cut_off_is_no_snapshot() -> None:
     )
     with pytest.raises(AgentRefusal, match="cannot list"):
         snapshot(machine.host())
+
+
+@pytest.mark.parametrize("daemon", [True, False])
+def test_tuned_is_asked_for_its_profile_where_its_daemon_runs(daemon: bool) -> None:
+    machine = Machine()
+    listed = "### daemon\n" + "tuned\tthere\n" * daemon
+    machine.tools["sh"] = lambda _: said(0, stdout=listed)
+    machine.tools["tuned-adm"] = lambda _: said(0, stdout="Current active profile: powersave\n")
+    found = snapshot(machine.host())
+    assert found.get("profile") == ({"tuned": "powersave"} if daemon else None)
+    assert "daemon" not in found
