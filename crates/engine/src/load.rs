@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ArgMatches;
+use serde::Serialize;
 use steelyard_load::{LoadError, Progress, Stage};
 use steelyard_wire::find::{FindJob, FindState, FindStep};
 use steelyard_wire::job::LoadJob;
@@ -21,7 +22,21 @@ use crate::search_summary::{found, step_line};
 use crate::summary::summary;
 use steelyard_wire::agent::Failure;
 
+/// With `--json` a failure is a document on stdout as well, for programs.
 pub(crate) fn run(args: &LoadArgs, given: &ArgMatches) -> Outcome {
+    let outcome = drive(args, given);
+    if let (true, Err(failed)) = (args.json, &outcome) {
+        print(&document(&Failed { failed })?)?;
+    }
+    outcome
+}
+
+#[derive(Serialize)]
+struct Failed<'a> {
+    failed: &'a Failure,
+}
+
+fn drive(args: &LoadArgs, given: &ArgMatches) -> Outcome {
     let cancel = interrupt_flag()?;
     match task(args, given)? {
         Task::Probe(job) => probe::run(&job, args.json, &cancel),

@@ -15,6 +15,7 @@ THROUGHPUT = Quantity("throughput", "throughput", "operations/s", "higher")
 MEDIAN = Quantity("latency_p50", "median response time", "ns", "lower")
 TAIL = Quantity("latency_p99", "99th percentile", "ns", "lower")
 _LONGEST_S = 120.0
+_OPTIONS_HINT = "give options of `steelyard load` after `--`"
 _WINDOWS = 5
 """How many windows may pass, on a machine that is busy elsewhere, before one holds an answer."""
 
@@ -83,12 +84,15 @@ class Urls:
         try:
             found: dict[str, Any] = json.loads(done.stdout)
         except ValueError as error:
-            fields = (field.split(": ", 1) for field in done.stderr.splitlines() if ": " in field)
-            said = dict(fields)
             raise LoadFailedError(
-                f"{name} cannot be loaded: {said.get('error', f'exit code {done.returncode}')}",
-                said.get("hint", "give options of `steelyard load` after `--`"),
+                f"{name} cannot be loaded, exit code {done.returncode}: {done.stderr.strip()}",
+                _OPTIONS_HINT,
             ) from error
+        failed = found.get("failed")
+        if failed is not None:
+            raise LoadFailedError(
+                f"{name} cannot be loaded: {failed['message']}", failed["hint"] or _OPTIONS_HINT
+            )
         return found
 
 

@@ -46,23 +46,25 @@ def test_operations_that_fail_are_not_tried_again(monkeypatch: pytest.MonkeyPatc
     assert next(waiting)["counts"]["ok_in_window"] == 40
 
 
+FAILED = '{"failed": {"kind": "system", "message": "no answer", "hint": HINT}}'
+
+
 @pytest.mark.parametrize(
-    ("told", "message", "hint"),
+    ("stdout", "stderr", "message", "hint"),
     [
-        (
-            "error: no answer\nhint: is it running?\n",
-            "loaded: no answer",
-            "running?",
-        ),
-        ("error: unexpected argument '--nope' found\n\n  tip: x\n", "unexpected", "after `--`"),
-        ("", "exit code 3", "after `--`"),
+        (FAILED.replace("HINT", '"is it running?"'), "error: no answer", "loaded: no", "running?"),
+        (FAILED.replace("HINT", "null"), "error: no answer", "loaded: no answer", "after `--`"),
+        ("", "error: unexpected argument '--nope' found", "unexpected", "after `--`"),
+        ("", "", "exit code 3", "after `--`"),
     ],
 )
 def test_what_the_engine_says_is_said_once(
-    tmp_path: Path, told: str, message: str, hint: str
+    tmp_path: Path, stdout: str, stderr: str, message: str, hint: str
 ) -> None:
     engine = tmp_path / "engine"
-    engine.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{told}END\nexit 3\n")
+    engine.write_text(
+        f"#!/bin/sh\ncat <<'END'\n{stdout}\nEND\ncat >&2 <<'END'\n{stderr}\nEND\nexit 3\n"
+    )
     engine.chmod(0o755)
     with pytest.raises(LoadFailedError, match=message) as refused:
         Urls(engine, {"a": "http://a/"}, [], 0.2).visit("a")

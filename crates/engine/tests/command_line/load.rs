@@ -49,6 +49,12 @@ fn load_on_a_port_no_one_listens_on_exits_with_3_and_a_hint() {
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stderr(&output).contains("hint:"), "{}", stderr(&output));
     assert!(stdout(&output).is_empty());
+    let output = engine(&["load", &url, "-d", "200ms", "--json"]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let answer: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    for field in ["kind", "message", "hint"] {
+        assert!(answer["failed"][field].is_string(), "{answer}");
+    }
 }
 
 #[test]
