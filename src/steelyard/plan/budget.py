@@ -94,15 +94,14 @@ Taken = Mapping[str, Mapping[int, float]]
 
 
 def remaining_s(trials: Iterable[PlannedTrial], taken_s: Taken) -> float | None:
-    """Of these trials, each as long as those of its system; ``None`` before any was timed.
-
-    A system that was not timed yet takes what the others took.
+    """Of these trials, each as long as those of its system; ``None`` while one of these systems was
+    not timed: a guest may take a hundred times as long as the container before it.
     """
     means = {system: _one_trial_s(list(of.values())) for system, of in taken_s.items() if of}
-    if not means:
+    systems = [trial.cell.system for trial in trials]
+    if not means or not means.keys() >= set(systems):
         return None
-    unknown = fmean(means.values())
-    return sum(means.get(trial.cell.system, unknown) for trial in trials)
+    return sum(means[system] for system in systems)
 
 
 def _one_trial_s(taken_s: list[float]) -> float:

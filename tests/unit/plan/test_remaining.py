@@ -30,10 +30,12 @@ def test_each_system_takes_what_its_own_trials_took(plan: Plan) -> None:
     assert remaining_s(rest, taken) == fast + 4 * (len(rest) - fast)
 
 
-def test_a_system_that_was_not_timed_takes_what_the_others_took(plan: Plan) -> None:
+def test_nothing_is_forecast_while_a_system_was_not_timed(plan: Plan) -> None:
     rest = trials_of(plan)[2:]
-    assert remaining_s(rest, {"fast": {1: 2.0}}) == 2 * len(rest)
+    assert remaining_s(rest, {"fast": {1: 2.0}}) is None
     assert remaining_s(rest, {}) is None
+    of_fast = [trial for trial in rest if trial.cell.system == "fast"]
+    assert remaining_s(of_fast, {"fast": {1: 2.0}}) == 2 * len(of_fast)
 
 
 def test_the_first_trial_of_a_system_counts_only_while_it_is_the_only_one(plan: Plan) -> None:

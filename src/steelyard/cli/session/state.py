@@ -79,15 +79,16 @@ class SessionState:
         return interim_table(self.look.words, primary, self.labels)
 
     def left_s(self) -> float | None:
-        """How long the rest takes at most; ``None`` before the first trial."""
+        """How long the rest takes at most; ``None`` while it is not known (``remaining_s``)."""
         visits = () if self.plan is None else self.plan.every_visit
         trials = (trial for visit in visits for trial in visit.trials)
         rest = [trial for trial in trials if trial.trial > self._last_trial]
         left_s = remaining_s(rest, self._taken_s)
         budget_s = None if self.plan is None else time_s(self._study, self.plan)
-        if left_s is None or budget_s is None:
+        if budget_s is None or not self._taken_s:
             return left_s
-        return min(left_s, max(0.0, budget_s - (time.monotonic() - self._first_s)))
+        in_budget_s = max(0.0, budget_s - (time.monotonic() - self._first_s))
+        return in_budget_s if left_s is None else min(left_s, in_budget_s)
 
     def _new_kinds(self, record: TrialRecord) -> Iterator[WarningNote]:
         for warning in record.warnings:

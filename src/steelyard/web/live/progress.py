@@ -151,10 +151,10 @@ class Progress:
         last = max(self.trials_good, default=0)
         every = (trial for visit in self.plan.every_visit for trial in visit.trials)
         left = remaining_s([trial for trial in every if trial.trial > last], self._taken_s)
-        if left is None or self.budget_s is None or self._begun_ns is None:
+        if self.budget_s is None or self._begun_ns is None or not self._taken_s:
             return left
-        spent = (self._last_ns - self._begun_ns) / _NS_PER_S
-        return min(left, max(0.0, self.budget_s - spent))
+        in_budget = max(0.0, self.budget_s - (self._last_ns - self._begun_ns) / _NS_PER_S)
+        return in_budget if left is None else min(left, in_budget)
 
     def _starts(self, event: AttemptStarted) -> None:
         if self._begun_ns is None:
