@@ -127,7 +127,7 @@ def _decode(raw: bytes, path: Path, what: str) -> str:
 
 def _compose(text: str, path: Path, what: str) -> Node:
     try:
-        node: Node | None = YAML(typ="rt", pure=True).compose(text)
+        node: Node | None = YAML(typ="safe", pure=True).compose(text)
     except MarkedYAMLError as error:
         raise _syntax_error(error, path, what) from None
     except RecursionError:
@@ -148,7 +148,7 @@ def _tags(text: str, path: Path) -> Iterator[Complaint]:
     """
     if "!" not in text:
         return
-    for event in YAML(typ="rt", pure=True).parse(text):
+    for event in YAML(typ="safe", pure=True).parse(text):
         if getattr(event, "tag", None) is not None:
             mark = event.start_mark
             written = _TAG.search(text, mark.index)
