@@ -18,7 +18,7 @@ from steelyard.systems.disks import (
     take_down,
     write_test_file,
 )
-from steelyard.systems.platform import AttachedDisk, Platform, RawDisk
+from steelyard.systems.platform import AttachedDisk, Platform
 
 pytestmark = pytest.mark.system
 
@@ -67,20 +67,17 @@ def test_a_stopped_session_leaves_an_array_that_its_inverses_undo(
 
 @pytest.mark.parametrize("spoilt", [False, True])
 def test_a_block_in_which_two_copies_differ_is_damage(
-    guest_bench: Bench, guest: Platform, spoilt: bool
+    guest_bench: Bench, guest: Platform, disks: list[AttachedDisk], spoilt: bool
 ) -> None:
     host = guest.host()
-    copies = [guest.attach(RawDisk(f"copy-{number}", DISK_BYTES)) for number in (1, 2)]
     plan, sums = DiskPlan("data", "/srv/data", "raid1", "ext4"), "/run/steelyard-sums"
-    prepared = prepare(host, copies, plan, guest_bench.undo)
+    prepared = prepare(host, disks, plan, guest_bench.undo)
     write_test_file(host, prepared, DISK_BYTES, sums)
     if spoilt:
-        place = [f"of={copies[1].device}", "bs=1M", f"seek={DISK_BYTES * 3 // 4 >> 20}", "count=1"]
+        place = [f"of={disks[1].device}", "bs=1M", f"seek={DISK_BYTES * 3 // 4 >> 20}", "count=1"]
         host.run(["dd", "if=/dev/urandom", *place, "oflag=direct"], timeout_s=60)
     check = check_disk(host, prepared, sums, instance=1, every_file=False)
     take_down(host, prepared, guest_bench.undo)
-    for copy in copies:
-        guest.detach(copy)
     assert check.not_checked == {}
     assert check.checked == ("copies", "filesystem", "files")
     assert [damage.kind for damage in check.damage] == (["copies_differ"] if spoilt else [])
