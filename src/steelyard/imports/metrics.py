@@ -157,13 +157,15 @@ def taken(found: Sequence[Found], look: Look, scale: Scale) -> float:
     """One number of those that were found.
 
     Raises:
-        NotThereError: there are several where one is expected, or one is no number.
+        NotThereError: there are several where one is expected, none in a list, or one is no number.
     """
     if look.take == "count":
         return len(found) * (scale if isinstance(scale, float) else 1.0)
     if look.take == "span":
         found = [_in_seconds(one) for one in found]
     numbers = [scaled(one, scale) for one in found]
+    if not numbers:
+        raise NotThereError("the list of them is empty")
     if look.take == "only":
         if len(numbers) > 1:
             raise NotThereError(f"{len(numbers)} of them, where one is expected")

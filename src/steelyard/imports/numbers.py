@@ -14,6 +14,8 @@ from steelyard.study.declared.json_path import as_text, values_at
 from steelyard.study.workload.metric import Look, Scale
 
 Values = dict[str, float]
+_SHOWN = 40
+"""Letters of what is no list of numbers: it may be a whole damaged file."""
 
 
 def trials_of(kind: Kind, part: Printed, whole: Printed) -> list[Values]:
@@ -80,7 +82,10 @@ def _of_trial(found: Found, metric: ImportedMetric, scale: Scale) -> float:
     """Of a list of numbers, such as those of one process, what the metric takes."""
     if not found.text.startswith("["):
         return scaled(found, scale)
-    inner: list[object] = json.loads(found.text)
+    try:
+        inner: list[object] = json.loads(found.text)
+    except (ValueError, RecursionError) as error:
+        raise NotThereError(f"`{found.text[:_SHOWN]}` is no list of numbers") from error
     return taken([Found(as_text(value), found.unit) for value in inner], metric, scale)
 
 
