@@ -45,11 +45,14 @@ def assert_all_good(result: dict[str, Any], operations: int = OPERATIONS) -> Non
 
 
 def refusal(url: str, *words: str) -> str:
-    """What the engine says of a run that has no result."""
+    """What the engine says of a run that has no result, to a reader and to a program."""
     done = _process(url, "-n", "20", "-c", "2", *words)
     assert done.returncode != 0
-    assert done.stdout == ""
-    return done.stderr
+    answer = json.loads(done.stdout)
+    assert list(answer) == ["failed"]
+    message: str = answer["failed"]["message"]
+    assert message in done.stderr
+    return message
 
 
 def _run(*words: str) -> dict[str, Any]:
