@@ -200,6 +200,16 @@ def test_a_loop_device_that_somebody_looks_at_for_a_moment_is_waited_for() -> No
     assert runs(machine).count("losetup --detach /dev/loop3") == 1
 
 
+def test_a_loop_device_that_was_let_go_since_it_was_listed_needs_no_detaching() -> None:
+    machine = Machine()
+    answers = [loops(("/dev/loop3", FILE)), loops()]
+    machine.tools["losetup --list"] = lambda _: answers.pop(0)
+    words = "losetup: /dev/loop3: detach failed: No such device or address"
+    machine.tools["losetup --detach"] = lambda _: said(1, stderr=words)
+    DetachLoop(FILE).apply(machine.host())
+    assert answers == []
+
+
 def test_a_loop_device_that_stays_because_it_is_in_use_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -82,7 +82,8 @@ class DetachLoop:
 
     def apply(self, host: Host) -> None:
         for device in loops_of(host, self.backing_file):
-            run_tool(host, ["losetup", "--detach", device])
+            # One that was in use a moment ago may have been let go since it was listed.
+            run_tool(host, ["losetup", "--detach", device], fine="No such device")
         # The kernel says yes, and detaches what is in use at its last close.
         for _ in range(_TRIES):
             left = loops_of(host, self.backing_file)
