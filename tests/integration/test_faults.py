@@ -18,6 +18,7 @@ from steelyard.records.archive import open_run
 from steelyard.records.events import GeneratorCalibrated
 from steelyard.records.schema import Outcome
 from tests.integration.conftest import CALIBRATED, LONGEST_S, STUDY, Steelyard
+from tests.platforms.loops import RELEASE
 
 
 def write_study(steelyard: Steelyard, text: str) -> None:
@@ -180,7 +181,7 @@ def test_a_study_that_was_changed_inside_a_run_cannot_be_resumed(after_a_run: St
 def run_on_a_small_disk(steelyard: Steelyard, size: str) -> subprocess.CompletedProcess[str]:
     """`steelyard run .` with results/ on a memory disk of this size, in a mount namespace."""
     (steelyard.folder / "results").mkdir()
-    mount = f"mount -t tmpfs -o size={size} none results"
+    mount = f"{RELEASE}mount -t tmpfs -o size={size} none results"
     script = f"{mount} && exec {sys.executable} -m steelyard run . --json"
     command = ["unshare", "--mount", "--map-root-user", "sh", "-c", script]
     if subprocess.run([*command[:3], "true"], capture_output=True, check=False).returncode:

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.platforms.loops import RELEASE
 from tests.platforms.needs import need
 from tests.platforms.sshd import NAME, Sshd, need_sshd
 
 from steelyard.hosts import lease
 
-_ENTER = (
+_ENTER = RELEASE + (
     'mount --bind "$1" /proc/sys/kernel/random/boot_id && mount -t tmpfs tmpfs "$2" && '
     'if [ -e "$3" ]; then mount --bind "$3" /proc/sys/kernel/arch || exit; fi && '
     'shift 3 && exec "$@"'

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.platforms.loops import RELEASE
 from tests.platforms.needs import need
 
 TOOLS = ("slurmctld", "slurmd", "sbatch", "munged", "ip", "unshare", "nsenter", "setpriv")
@@ -53,7 +54,7 @@ _NODE = (
     "SocketsPerBoard=1 CoresPerSocket={cpus} ThreadsPerCore=1 "
     "Feature={features} Gres=board:1 State=UNKNOWN"
 )
-_OWN_MACHINE = (
+_OWN_MACHINE = RELEASE + (
     'mount --bind "$1" /proc/sys/kernel/random/boot_id && mount --bind "$2" /run/lock && '
     'shift 2 && exec "$@"'
 )

@@ -15,13 +15,16 @@ import pytest
 from steelyard.engine.agent import Agent
 from steelyard.engine.locate import find_engine
 from steelyard.engine.patience import Patience
+from tests.platforms.loops import RELEASE
 
 UNPACKED = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "steelyard" / "exim"
 ACCOUNTS = {
     "passwd": "Debian-exim:x:64999:64999::/nonexistent:/usr/sbin/nologin\n",
     "group": "Debian-exim:x:64999:\n",
 }
-_ENTER = """\
+_ENTER = (
+    f"{RELEASE}\n"
+    """\
 set -eu
 unpacked=$1 own=$2 engine=$3
 mount -t overlay overlay -o "lowerdir=$unpacked/usr:/usr" /usr
@@ -29,6 +32,7 @@ mount --bind "$own/passwd" /etc/passwd
 mount --bind "$own/group" /etc/group
 exec "$engine" agent
 """
+)
 
 
 def exim_agent(own: Path) -> Agent:
