@@ -260,7 +260,9 @@ class CalibrationFinding(Frozen):
 
 
 class StopFinding(Frozen):
-    """Why the study ended, or that it has not. ``extended_from``: visits of the budget before."""
+    """Why the study ended, or that it has not. ``extended_from``: visits of the budget before
+    it was extended; ``visits_assumed``: those planned before the first were timed and more fit.
+    """
 
     reason: Literal[
         "decided", "budget_visits", "budget_time", "interrupted", "failures", "running", "imported"
@@ -271,6 +273,7 @@ class StopFinding(Frozen):
     attempts_failed: int
     spent_s: float
     extended_from: int | None = None
+    visits_assumed: int | None = None
 
 
 class WorkloadFindings(Frozen):

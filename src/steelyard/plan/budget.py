@@ -9,6 +9,7 @@ from statistics import fmean
 from steelyard.plan.model import Forecast, Plan, PlannedTrial
 from steelyard.study import screening, timing
 from steelyard.study.model import BudgetSpec, Study
+from steelyard.study.timing import MOST_VISITS_OF_ONE
 from steelyard.study.workload_study import conditions_count
 
 # Visits before the judge looks for the first time, of two systems.
@@ -44,6 +45,19 @@ def visits_within(study: Study) -> int:
 def first_look(study: Study) -> int:
     """Visits after which a verdict is possible at the earliest."""
     return FIRST_LOOK_VISITS // 2 * len(study.compared)
+
+
+def visits_in_time(
+    study: Study, plan: Plan, visits_done: int, visit_s: float, left_s: float
+) -> int:
+    """How many visits the plan holds at this pace with so much time left; those it has at least."""
+    systems = len(plan.systems)
+    most = MOST_VISITS_OF_ONE
+    per_cell = study.trials.budget.trials_per_cell
+    if per_cell is not None and plan.budget_time_s is None:
+        most = min(most, per_cell)
+    visits = min(visits_done + int(left_s / visit_s), most * systems)
+    return max(timing.whole_blocks(visits, systems), len(plan.visits))
 
 
 def forecast(study: Study, visits: int) -> Forecast:

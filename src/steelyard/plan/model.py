@@ -104,7 +104,8 @@ class Plan(Frozen):
     visit like ``conditions``, by trials that look for a load and give no response at one. Cells
     that are ``not_applicable`` do not exist: a system has too few instances for a scenario. A
     study of one system has no visits of its own, only those of ``screen``. ``budget_visits`` is how
-    many the budget held before it was extended (``extension.py``), ``None`` while it was not.
+    many the budget held before it was extended (``extension.py``), ``None`` while it was not;
+    ``assumed_visits`` how many were planned before the first were timed and more found to fit.
     ``budget_time_s``: the command line allowed so much time instead of the study's budget.
     """
 
@@ -121,6 +122,7 @@ class Plan(Frozen):
     screen: ScreenPlan | None = None
     forecast: Forecast
     budget_visits: int | None = None
+    assumed_visits: int | None = None
     budget_time_s: float | None = None
 
     @property

@@ -28,6 +28,7 @@ from steelyard.study.workload_study import WorkloadStudy, studies, study_of
 from steelyard.units import format_bytes, format_duration, format_margin, format_share
 
 _SHOWN_VISITS = 16
+_MORE = ", more where the first {} take less than assumed"
 _SHOWN_CONDITIONS = 12
 _SCOPES = {"overall": "over all conditions", "conditions": "at single conditions"}
 
@@ -60,7 +61,7 @@ def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> lis
                 assumed_words(study, plan),
                 ("calibration", calibration_words(plan)),
                 *_visits_in_order(study, plan),
-                ("trials", f"{_trials(plan)}, {takes(study, plan, plan.forecast.total_s)}"),
+                ("trials", f"{_trials(study, plan)}, {takes(study, plan, plan.forecast.total_s)}"),
                 *_span(study, plan),
                 *_earliest(study, plan, reaches),
                 *_finds(reaches),
@@ -243,11 +244,23 @@ def _visits(study: Study, plan: Plan) -> str:
     budget = study.trials.budget
     none = time_s(study, plan) is None and budget.trials_per_cell is None
     default = "; no budget is given, this is the default" if none else ""
-    return f"{len(plan.visits):,} at most ({', '.join(counts)}){limit}{default}"
+    bound = " at most" if _ends_by_visits(study, plan) else _MORE.format(first_look(study))
+    return f"{len(plan.visits):,}{bound} ({', '.join(counts)}){limit}{default}"
 
 
-def _trials(plan: Plan) -> str:
-    return f"{sum(len(visit.trials) for visit in plan.every_visit):,} at most"
+def _ends_by_visits(study: Study, plan: Plan) -> bool:
+    """Whether no visit is added where the first ones take less time than is assumed."""
+    per_cell = study.trials.budget.trials_per_cell
+    by_trials = per_cell is not None and per_cell * len(plan.systems) <= len(plan.visits)
+    most = len(plan.visits) >= MOST_VISITS_OF_ONE * len(plan.systems)
+    by_time = time_s(study, plan) is not None
+    by_word = plan.budget_time_s is not None
+    return most or not by_time or plan.screen is not None or (by_trials and not by_word)
+
+
+def _trials(study: Study, plan: Plan) -> str:
+    bound = " at most" if _ends_by_visits(study, plan) else ""
+    return f"{sum(len(visit.trials) for visit in plan.every_visit):,}{bound}"
 
 
 def _span(study: Study, plan: Plan) -> list[tuple[str, str]]:

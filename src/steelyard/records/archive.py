@@ -38,7 +38,6 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel
 
 from steelyard.errors import RecordError
-from steelyard.plan.extension import extended
 from steelyard.plan.model import Frozen, Plan
 from steelyard.records.attempt_folder import AttemptFolder, Samples, attempt_key
 from steelyard.records.commitment import (
@@ -47,7 +46,7 @@ from steelyard.records.commitment import (
     commitment_of,
 )
 from steelyard.records.counters import Counters, stored
-from steelyard.records.events import BudgetExtended, Event
+from steelyard.records.events import Event
 from steelyard.records.files.checksums import (
     SUMS,
     read_checked,
@@ -65,6 +64,7 @@ from steelyard.records.files.packed import Files, packed_places, read_packed
 from steelyard.records.ledger import read_ledger
 from steelyard.records.load_results import Course, LoadTimes, course_of, load_times_of
 from steelyard.records.schema import TrialRecord
+from steelyard.records.sessions import plan_after
 
 FACTS = "run.json"
 IMPORT = "import.json"
@@ -176,9 +176,8 @@ class Run:
         return self._model("run.json", RunFacts, facts_of_1)
 
     def plan(self) -> Plan:
-        """The plan of ``plan.json``, with the visits of an extension if the ledger has one."""
-        plan = self.planned()
-        return extended(plan) if any(isinstance(e, BudgetExtended) for e in self.events()) else plan
+        """The plan of ``plan.json``, with the visits that events of the ledger added to it."""
+        return plan_after(self.planned(), self.events())
 
     def planned(self) -> Plan:
         """The plan as it was fixed before the first trial, whatever the ledger says."""

@@ -292,6 +292,14 @@ class StoppedRetried(Recorded):
     systems: tuple[str, ...]
 
 
+class VisitsTimed(Recorded):
+    """The first visits took less time than was assumed: the budget of time holds more of them."""
+
+    event: Literal["visits_timed"] = "visits_timed"
+    visits: int
+    visits_before: int
+
+
 class BudgetExtended(Recorded):
     """The visits whose systems were assigned in advance are added to the plan, once."""
 
@@ -341,6 +349,7 @@ Event = (
     | WorkloadStopped
     | DisksChecked
     | StoppedRetried
+    | VisitsTimed
     | BudgetExtended
     | UndoPlanned
     | Undone

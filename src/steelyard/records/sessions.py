@@ -1,11 +1,14 @@
-"""The sessions of a run, from its ledger: the time they took, and how the last one ended."""
+"""The sessions of a run, from its ledger: its plan, the time they took, how the last one ended."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from steelyard.plan.extension import extended, lengthened
+from steelyard.plan.model import Plan
 from steelyard.records.disk_checks import DiskCheck
 from steelyard.records.events import (
+    BudgetExtended,
     DisksChecked,
     Event,
     GeneratorCalibrated,
@@ -14,8 +17,19 @@ from steelyard.records.events import (
     SessionOpened,
     StoppedRetried,
     SystemStopped,
+    VisitsTimed,
     WorkloadStopped,
 )
+
+
+def plan_after(plan: Plan, events: Iterable[Event]) -> Plan:
+    """The plan with the visits that these events added to it."""
+    for event in events:
+        if isinstance(event, VisitsTimed):
+            plan = lengthened(plan, event.visits)
+        elif isinstance(event, BudgetExtended) and plan.budget_visits is None:
+            plan = extended(plan)
+    return plan
 
 
 def spent_ns(events: Iterable[Event]) -> int:

@@ -176,4 +176,9 @@ def affordable_visits(study: Study) -> int:
     if budget.time_s is not None:
         time_s = budget.time_s * (1.0 if study.screen is None else SHARE_OF_EACH)
         visits = min(visits, int(time_s / visit_s(study) + 1e-9))
+    return whole_blocks(visits, systems)
+
+
+def whole_blocks(visits: int, systems: int) -> int:
+    """Without the visits of a block that is not whole."""
     return visits if systems == 2 else visits - visits % (ROUNDS_OF_A_BLOCK * systems)

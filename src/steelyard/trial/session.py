@@ -17,7 +17,7 @@ import steelyard
 from steelyard.errors import HostError, RecordError
 from steelyard.hosts.lease import Busy, Leases
 from steelyard.hosts.secrets import refuse_missing_secrets
-from steelyard.plan.budget import time_s
+from steelyard.plan.budget import first_look, time_s
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
 from steelyard.records.events import (
@@ -27,11 +27,12 @@ from steelyard.records.events import (
     SessionClosed,
     SessionEnd,
     SessionOpened,
+    VisitsTimed,
 )
 from steelyard.records.files.checksums import held_against_the_plan
 from steelyard.records.ledger import Ledger, refuse_foreign_run
 from steelyard.records.schema import Outcome
-from steelyard.records.sessions import damaged_while_up, spent_ns
+from steelyard.records.sessions import damaged_while_up, plan_after, spent_ns
 from steelyard.records.steady_clock import now_unix_ns
 from steelyard.study.model import Study
 from steelyard.trial.conduct import conduct
@@ -41,6 +42,7 @@ from steelyard.trial.session_state.interim_looks import InterimLooks, interim_ev
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.kept_records import KeptRecords
 from steelyard.trial.session_state.opening import prepared, record_torn_attempts
+from steelyard.trial.session_state.pace import visits_by_pace
 from steelyard.trial.session_state.progress import Progress, forgiven_attempts
 from steelyard.trial.session_state.recalibrate import calibrate_anew
 from steelyard.trial.session_state.remaining import Remaining
@@ -179,9 +181,10 @@ class Session:
 
     def _through_the_plan(self) -> Iterator[None]:
         self.deadline_ns = _deadline_ns(self.session, self.before)
-        reason = self._reason_to_stop() if self.progress.records else None
         done, asked = len(self.progress.visits_done(self.session.plan)), True
-        for visit in self.session.plan.every_visit:
+        self._count_visits(done)
+        reason = self._reason_to_stop() if self.progress.records else None
+        for visit in self._planned():
             if self.progress.visit_finished(visit) or self.remaining.is_needless(visit):
                 continue
             if reason is not None:
@@ -191,11 +194,33 @@ class Session:
             reason = self._visit(visit)
             yield
             done, asked = done + 1, self._is_due(visit, done + 1)
+            self._count_visits(done)
             if reason is None and asked:
                 reason = self._reason_to_stop()
         if not asked and reason is None:
             reason = self._reason_to_stop()
         self.reason = reason or "budget_visits"
+
+    def _planned(self) -> Iterator[PlannedVisit]:
+        """The visits of the plan, also those that are added to it meanwhile."""
+        done = 0
+        while done < len(self.session.plan.every_visit):
+            yield self.session.plan.every_visit[done]
+            done += 1
+
+    def _count_visits(self, visits_done: int) -> None:
+        """Plans as many visits as the time holds, when the first ones were timed."""
+        session = self.session
+        if self.deadline_ns is None or visits_done != first_look(session.study):
+            return
+        left_s = (
+            (self.deadline_ns - time.monotonic_ns()) / 1e9 / max(1, len(session.study.machines))
+        )
+        count = visits_by_pace(session.study, session.plan, session.ledger.events(), left_s)
+        if count is not None:
+            timed = VisitsTimed(visits=count, visits_before=len(session.plan.visits))
+            session.plan = plan_after(session.plan, [timed])
+            session.ledger.append(timed)
 
     def _is_due(self, visit: PlannedVisit, visits_done: int) -> bool:
         """Whether it is asked after a visit what is still to be measured."""

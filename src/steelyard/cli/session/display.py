@@ -23,7 +23,7 @@ from steelyard.judge.kinds.caveats import SystemFutility, WorkloadFutility
 from steelyard.judge.stopping.interim import Look
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.attempt_folder import attempt_key
-from steelyard.records.events import Event, WallClocksCompared
+from steelyard.records.events import Event, VisitsTimed, WallClocksCompared
 from steelyard.records.schema import TrialRecord
 from steelyard.report import notes
 from steelyard.report.figures import counted, quantity
@@ -49,6 +49,10 @@ class Display:
     def recorded(self, event: Event) -> None:
         if self._stream is not None:
             self._stream.write(event)
+        self.state.recorded(event)
+        if isinstance(event, VisitsTimed):
+            count, before = event.visits, event.visits_before
+            self._tell(f"by the first visits the time holds {count}; {before} were assumed")
         if isinstance(event, WallClocksCompared):
             for each in event.machines:
                 wall = WallOffset(each.ahead_ns, each.uncertainty_ns)

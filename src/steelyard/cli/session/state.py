@@ -11,7 +11,9 @@ from steelyard.judge.findings import ResponseFinding, WarningNote
 from steelyard.judge.stopping.interim import InterimWord, Look
 from steelyard.plan.budget import remaining_s, time_s
 from steelyard.plan.model import Plan, PlannedTrial
+from steelyard.records.events import Event
 from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.records.sessions import plan_after
 from steelyard.report.tables.interim import interim_table
 from steelyard.report.view import Table
 from steelyard.study.labels import Labels
@@ -46,6 +48,10 @@ class SessionState:
 
     def starts(self, plan: Plan, trials_done: int) -> None:
         self.plan, self.trials_done = plan, trials_done
+
+    def recorded(self, event: Event) -> None:
+        if self.plan is not None:
+            self.plan = plan_after(self.plan, [event])
 
     def attempt_starts(self, trial: PlannedTrial, attempt: int) -> None:
         where = self.labels.place(trial.cell.system, trial.cell.conditions)

@@ -167,6 +167,8 @@ def _stop(each: Sequence[StopFinding], *, left: bool) -> StopFinding:
     ended = next((reason for reason in reasons if reason != "decided"), "decided")
     if left and set(reasons) != {"running"}:
         ended = "interrupted"
+    timed = any(stop.visits_assumed is not None for stop in each)
+    assumed = [stop.visits_assumed or stop.visits_planned for stop in each]
     extended = [stop.extended_from for stop in each if stop.extended_from is not None]
     return StopFinding(
         reason=ended,
@@ -176,6 +178,7 @@ def _stop(each: Sequence[StopFinding], *, left: bool) -> StopFinding:
         attempts_failed=sum(stop.attempts_failed for stop in each),
         spent_s=max(stop.spent_s for stop in each),
         extended_from=sum(extended) if len(extended) == len(reasons) else None,
+        visits_assumed=sum(assumed) if timed else None,
     )
 
 

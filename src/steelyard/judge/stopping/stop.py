@@ -69,6 +69,7 @@ def find_stop(plan: Plan, records: Sequence[TrialRecord], events: Sequence[Event
         attempts_failed=sum(record.outcome is not Outcome.OK for record in records),
         spent_s=spent_ns(events) / 1e9,
         extended_from=plan.budget_visits,
+        visits_assumed=plan.assumed_visits,
     )
 
 

@@ -138,6 +138,8 @@ def _stop_line(view: View) -> str:
         visits = counted(stop.visits_done, "visit")
         return f"One look, after {visits} ({counted(stop.trials_done, 'trial')})."
     before = "" if stop.extended_from is None else f", extended once from {stop.extended_from}"
+    if stop.visits_assumed is not None:
+        before += f", {stop.visits_assumed} before the first were timed"
     return (
         f"After {stop.visits_done} of at most {counted(stop.visits_planned, 'visit')}{before} "
         f"({counted(stop.trials_done, 'trial')}, {format_duration(stop.spent_s)}) "

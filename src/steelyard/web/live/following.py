@@ -12,14 +12,14 @@ from pathlib import Path
 
 from steelyard.errors import RecordError, SteelyardError
 from steelyard.plan.budget import time_s
-from steelyard.plan.extension import extended
 from steelyard.records.archive import Run, of_one_machine
 from steelyard.records.attempt_folder import attempt_key
-from steelyard.records.events import AttemptFinished, BudgetExtended
+from steelyard.records.events import AttemptFinished
 from steelyard.records.files.documents import parsed
 from steelyard.records.files.migration import record_of_1
 from steelyard.records.ledger_lines import read_alone
 from steelyard.records.schema import TrialRecord
+from steelyard.records.sessions import plan_after
 from steelyard.study.labels import Labels
 from steelyard.study.model import Study
 from steelyard.study.read import read_study
@@ -100,8 +100,8 @@ class Follower:
         self.progress.add(event)
         if isinstance(event, AttemptFinished):
             self._land(event)
-        elif isinstance(event, BudgetExtended) and self.progress.plan is not None:
-            self.progress.plan = extended(self.progress.plan)
+        elif self.progress.plan is not None:
+            self.progress.plan = plan_after(self.progress.plan, [event])
 
     def _land(self, event: AttemptFinished) -> None:
         folder = self.run.path / "trials" / attempt_key(event.trial, event.attempt)
