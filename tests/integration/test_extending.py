@@ -54,6 +54,7 @@ def test_a_run_whose_budget_ended_goes_on_by_the_order_that_was_drawn_and_only_o
         "attempts_failed": findings_of(run.path)["stop"]["attempts_failed"],  # type: ignore[index]
         "spent_s": 0,
         "extended_from": known,
+        "visits_assumed": None,
     }
     assert "--extend" not in longer.stderr
     again = steelyard.run("resume", "results/tiny", "--extend")
