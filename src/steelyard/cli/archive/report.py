@@ -47,11 +47,6 @@ def report(  # noqa: PLR0917 - typer reads options from the parameters
     json: JsonOption = False,
 ) -> int | None:
     """Write the report of a run again and print its verdicts."""
-    from steelyard.cli.archive.reading import chosen_formats, print_answer, write_into
-    from steelyard.records.archive import open_run, refuse_names_of_machines
-    from steelyard.report.anonymous import anonymous_of
-    from steelyard.report.from_run import find, stored
-
     if len(paths) > 1 or cluster is not None:
         if to is not None or notes is not None or anonymous or json:
             raise typer.BadParameter("--to, --notes, --anonymous and --json are of one run")
@@ -59,11 +54,23 @@ def report(  # noqa: PLR0917 - typer reads options from the parameters
 
         return write_reports(paths, formats, cluster)
     (path,) = paths
-    chosen = chosen_formats(formats)
     if path.is_file() and (notes is not None or anonymous):
         raise typer.BadParameter("--notes and --anonymous need the folder of a run, not findings")
     if anonymous and to is None:
         raise typer.BadParameter("--anonymous needs --to FOLDER: the run's own holds the records")
+    _report_of_one(path, formats, to, notes, anonymous=anonymous, json=json)
+    return None
+
+
+def _report_of_one(
+    path: Path, formats: str, to: Path | None, notes: Path | None, *, anonymous: bool, json: bool
+) -> None:
+    from steelyard.cli.archive.reading import chosen_formats, print_answer, write_into
+    from steelyard.records.archive import open_run, refuse_names_of_machines
+    from steelyard.report.anonymous import anonymous_of
+    from steelyard.report.from_run import find, stored
+
+    chosen = chosen_formats(formats)
     run = None if path.is_file() else open_run(path)
     if run is not None and anonymous:
         refuse_names_of_machines(run)
@@ -74,9 +81,8 @@ def report(  # noqa: PLR0917 - typer reads options from the parameters
     written = write_into(folder, findings, chosen, own=run is not None and to is None)
     if json:
         say(findings.model_dump_json(indent=2))
-        return None
-    print_answer(findings, [shown(each) for each in written])
-    return None
+    else:
+        print_answer(findings, [shown(each) for each in written])
 
 
 def compare(
