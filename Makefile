@@ -7,7 +7,7 @@ RUST    := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Carg
 # Tests wait longer than they compute: twice as many at a time as there are processors.
 JOBS    ?= $(shell n=$$(nproc); echo $$((n < 4 ? 5 * n / 2 : 8)))
 FUZZ_S  ?= 30
-EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.html,$(shell find docs/examples -name findings.json))
+EXAMPLES := $(shell find docs/examples -name findings.json)
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
@@ -36,10 +36,12 @@ docs: .venv/with-docs examples ## The documentation as a site with a search, in 
 	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html --conf-dir docs . build/docs
 	@echo "steelyard: build/docs/index.html" >&2
 
-examples: setup $(EXAMPLES) ## The reports of docs/examples as pages, in build/examples, from the findings that are kept there
+examples: setup build/examples/.made ## The reports of docs/examples as pages, in build/examples, from the findings that are kept there
 
-build/examples/%/report.html: docs/examples/%/findings.json $(shell find src/steelyard/report -type f -not -name '*.pyc')
-	@$(BIN)/steelyard report $< --to $(@D) >/dev/null
+build/examples/.made: $(EXAMPLES) $(shell find src/steelyard/report -type f -not -name '*.pyc')
+	@rm -rf $(@D) && mkdir -p $(@D) && (cd docs/examples && cp --parents $(EXAMPLES:docs/examples/%=%) ../../$(@D))
+	@$(BIN)/steelyard report $(EXAMPLES:docs/%=build/%) >/dev/null
+	@touch $@
 
 fresh: ## As root: both commands of README.md on a plain Debian 12 that has what README.md installs; needs mmdebstrap
 	tests/fresh/run

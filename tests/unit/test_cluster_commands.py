@@ -83,6 +83,21 @@ def test_reports_of_many_runs_are_written_and_one_that_is_damaged_is_named(
         assert not isinstance(alone, Made) or path.read_text("utf-8") == alone.files[path.name]
 
 
+def test_reports_of_many_findings_are_written_beside_them(runs: list[Run], tmp_path: Path) -> None:
+    alone = made(runs[0], ("json",))
+    assert isinstance(alone, Made)
+    files = [tmp_path / name / "findings.json" for name in ("one", "two")]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text(str(alone.files["findings.json"]), encoding="utf-8")
+    files[1].write_text("{", encoding="utf-8")
+    words = ["report", *map(str, files), "--format", "md"]
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "300"})
+    assert done.exit_code == 3
+    assert str(files[1]) in done.stderr
+    assert [file.with_name("report.md").is_file() for file in files] == [True, False]
+
+
 @pytest.mark.parametrize("word", ["--to", "--notes"])
 def test_what_is_of_one_run_is_refused_for_many(runs: list[Run], tmp_path: Path, word: str) -> None:
     words = ["report", *(str(run.path) for run in runs), word, str(tmp_path)]

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
 
 from steelyard.errors import SteelyardError
 from steelyard.records.archive import Run
 from steelyard.report.formats.registry import Files, report_files
-from steelyard.report.from_run import find
+from steelyard.report.from_run import find, stored
+
+Source: TypeAlias = Run | Path
+"""A run, or the file of its findings."""
 
 
 @dataclass(frozen=True)
@@ -18,12 +23,13 @@ class Made:
     words: tuple[str, ...]
 
 
-def made(run: Run, formats: tuple[str, ...]) -> Made | SteelyardError:
-    """The report of a run in these formats, or why there is none. Pure."""
+def made(source: Source, formats: tuple[str, ...]) -> Made | SteelyardError:
+    """The report of a run, or of its findings, in these formats, or why there is none. Pure."""
+    alone = isinstance(source, Path)
     try:
-        findings = find(run)
+        findings = stored(source) if isinstance(source, Path) else find(source)
     except SteelyardError as error:
         return error
     verdicts = [each for own in findings.workloads for each in own.verdicts]
     words = dict.fromkeys(each.word.value for each in verdicts if not each.exploratory)
-    return Made(report_files(findings, formats), tuple(words))
+    return Made(report_files(findings, formats, beside_records=not alone), tuple(words))

@@ -20,7 +20,7 @@ def report(  # noqa: PLR0917 - typer reads options from the parameters
         typer.Argument(
             metavar="RUN...",
             help="Folder of a run, or of a study's runs: the newest. Or a findings.json. Of many, "
-            "each is written beside its run.",
+            "each is written beside its run or its findings.",
             show_default=False,
         ),
     ],
