@@ -39,7 +39,7 @@ summary: One page a request, built to wait.
 speaks: [http]
 requires: [python3]
 settings:
-  waits: {kind: word, choices: [queue, lock, memory], default: queue, meaning: "for what"}
+  waits: {kind: word, choices: [queue, lock, memory, processor], default: queue, meaning: what}
   port: {kind: port, meaning: "port to listen on; without it, a free one"}
 files:
   - at: "{folder}/server.py"
@@ -72,8 +72,10 @@ files:
               elif waits == "lock":
                   with one:
                       time.sleep(0.02)
+              elif waits == "processor":
+                  sum(range(100_000))
               else:
-                  sum(pages[random.randrange(size)] for _ in range(200))
+                  sum(pages[random.randrange(size)] for _ in range(1000))
               self.send_response(200)
               self.send_header("Content-Length", "2")
               self.end_headers()
@@ -88,9 +90,12 @@ files:
           request_queue_size = 128
 
 
-      kind = http.server.HTTPServer if waits == "queue" else Server
+      kind = Server if waits == "lock" else http.server.HTTPServer
       kind.request_queue_size = 128
-      kind((address, int(port)), Page).serve_forever()
+      server = kind((address, int(port)), Page)
+      if waits in ("memory", "processor"):  # threads of Python would wait for one another
+          any(os.fork() == 0 for _ in range(7))
+      server.serve_forever()
 command: [python3, "{folder}/server.py", "{address}", "{port}", "{waits}", "{study}"]
 listeners: {http: port}
 ready: listening
@@ -128,10 +133,9 @@ def _shaped(_folder: Path) -> list[str]:
 LIMITED = (
     Limited(
         "processor",
-        "one core, a page that is made anew for each connection",
+        "one core, on which each page takes some milliseconds of Python",
         frozenset({"machine_cpu", "one_core_of_service"}),
-        "confine: {cpuset: '0'}, service: {use: sink-http, tls: implicit}",
-        "{use: http, tls: as the service, keep_alive: false}",
+        _waiting("processor", "confine: {cpuset: '0'}, "),
     ),
     Limited(
         "host below the system",
@@ -150,7 +154,7 @@ LIMITED = (
     ),
     Limited(
         "memory",
-        "each page reads 200 places of a file of 128 MiB that was read before, of which 48 fit",
+        "each page reads 1,000 places of a file of 128 MiB that was read before, of which 48 fit",
         frozenset({"memory"}),
         _waiting("memory", "confine: {memory: 48 MiB}, "),
         setup=_paged,
@@ -177,10 +181,10 @@ LIMITED = (
     ),
     Limited(
         "generator",
-        "a server of two threads, one thread that drives 64 users",
+        "a server of two threads, one thread of a client that opens each connection by TLS",
         frozenset({"generator"}),
-        "service: {use: sink-http, threads: 2}",
-        "{use: http}",
+        "service: {use: sink-http, threads: 2, tls: implicit}",
+        "{use: http, tls: as the service, keep_alive: false}",
         users=64,
     ),
 )

@@ -66,6 +66,16 @@ def test_a_service_on_one_whole_core_is_limited_by_it_and_one_on_more_is_not(see
     assert bottleneck_of(replace(seen(columns(service=1.4)), processors=2)) is None
 
 
+def test_of_one_core_that_others_use_too_it_counts_what_a_service_waited_for_it(seen: Make) -> None:
+    def waits(used: float, waited: float) -> Seen:
+        delay = {"process.service.run_delay_ns": [0, round(waited * SECOND)]}
+        return seen(columns(service=used) | delay)
+
+    assert found(waits(0.6, 0.9)) == (Resource.ONE_CORE_OF_SERVICE, 1.0)
+    assert bottleneck_of(waits(0.2, 0.9)) is None
+    assert bottleneck_of(waits(0.6, 0.1)) is None
+
+
 def test_memory_that_was_waited_for_comes_before_what_that_makes_busy(seen: Make) -> None:
     waiting = {"psi.memory.some_ns": [0, round(0.4 * SECOND)]}
     assert found(seen(columns(disk=1.0, idle=0.1) | waiting)) == (Resource.MEMORY, 0.4)

@@ -200,6 +200,8 @@ def test_packets_that_the_filter_of_the_sender_drops_are_a_throttled_link(
         return counters() | {f"ip.{name}": [0, 0, value] for name, value in grown.items()}
 
     assert kinds(sent(due=2_570, passed_on=0, left=2_510)) == ["link_throttled"]
+    assert kinds(sent(due=2_570, passed_on=0, left=2_564)) == ["link_throttled"]
+    assert kinds(sent(due=2_570, passed_on=0, left=2_569)) == []
     assert kinds(sent(due=2_570, passed_on=100, left=2_670)) == []
     assert kinds(sent(due=100_000, passed_on=0, left=99_950)) == []
     assert kinds(sent(due=2_570, passed_on=0, left=3_000)) == []

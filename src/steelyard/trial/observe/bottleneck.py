@@ -132,8 +132,12 @@ def _wanted_cpu(seen: Seen) -> bool:
 
 
 def _one_core(seen: Seen) -> float | None:
+    """Used, or waited for: a core that is all a service may have is also used by others."""
     cores = _share(seen.window, f"process.{SERVICE}.cpu_ns")
-    return None if cores is None or cores > _ONE_CORE_AT_MOST else cores
+    if cores is None or cores > _ONE_CORE_AT_MOST:
+        return None
+    waited = _share(seen.window, f"process.{SERVICE}.run_delay_ns") or 0.0
+    return min(1.0, cores + waited) if cores >= _MOSTLY else cores
 
 
 def _share(window: WindowSamples | None, column: str) -> float | None:

@@ -12,6 +12,8 @@ _MOST_OVER_LIMIT = 0.01
 _MOST_REFUSED = 0.001
 """Of the packets sent, as for those that are sent again."""
 _LEAST = 10
+_LEAST_REFUSED = 2
+"""Each stops its connection until a timer runs out: a short window has no more of them."""
 _MOSTLY = 0.5
 
 
@@ -68,7 +70,7 @@ def _refused(window: WindowSamples) -> float | None:
     if len(known) < len(names):
         return None
     due, refused = known[0] + known[1], known[0] + known[1] - known[2]
-    return refused / due if due and refused * window.span_s >= _LEAST else None
+    return refused / due if due and refused * window.span_s >= _LEAST_REFUSED else None
 
 
 def _largest(shares: Iterator[float | None]) -> float | None:
