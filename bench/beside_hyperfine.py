@@ -1,8 +1,9 @@
 """``steelyard time`` beside hyperfine on equal commands and on commands 2 % apart, interleaved.
 
 Both get as long; hyperfine's times are judged as its script ``welch_ttest.py`` does, at 5 %.
-Prints how often equal commands were called different, how often the slower one was found, and the
-time taken. A benchmark, not a test: figures of one machine at one time.
+Prints how often equal commands were called different, how often the slower one was found, the time
+taken, and how long it is from the start of a tool to its first run of a command. A benchmark, not
+a test: figures of one machine at one time.
 """
 
 from __future__ import annotations
@@ -36,8 +37,11 @@ def main() -> None:
             "steelyard: hyperfine is needed: apt install hyperfine, or cargo install hyperfine"
         )
     found: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    first_s: dict[str, list[float]] = {tool: [] for tool in FIRST}
     load = [os.getloadavg()[0]]
     for _ in range(rounds):
+        for tool in random.sample(sorted(FIRST), len(FIRST)):
+            first_s[tool].append(_first_run_s(FIRST[tool]))
         turns = [(case, tool) for case in CASES for tool in TOOLS]
         random.shuffle(turns)
         for case, tool in turns:
@@ -54,6 +58,9 @@ def main() -> None:
             f"{case:11} {tool:10} {counts}; {statistics.median(took):.1f} s "
             f"({min(took):.1f} to {max(took):.1f})"
         )
+    for tool, each_s in first_s.items():
+        low, high = min(each_s), max(each_s)
+        print(f"first run  {tool:10} {statistics.median(each_s):.2f} s ({low:.2f} to {high:.2f})")
 
 
 def _command(factor: float) -> str:
@@ -91,6 +98,17 @@ def _hyperfine(one: str, other: str, seconds: float) -> str:
     return "slower" if statistics.mean(times[1]) > statistics.mean(times[0]) else "faster"
 
 
+def _first_run_s(argv: list[str]) -> float:
+    """From the start of a tool to the first run of the command that it times."""
+    with tempfile.TemporaryDirectory() as folder:
+        stamped = Path(folder, "stamped")
+        script = Path(folder, "stamp")
+        script.write_text(f"date +%s%N >> {stamped}\n", encoding="ascii")
+        begun_ns = time.time_ns()
+        _output([*argv, f"sh {script}", f"sh {script} again"])
+        return (int(stamped.read_text(encoding="ascii").split()[0]) - begun_ns) / 1e9
+
+
 def _output(argv: list[str]) -> str:
     return subprocess.run(argv, check=True, capture_output=True, text=True).stdout
 
@@ -98,6 +116,10 @@ def _output(argv: list[str]) -> str:
 TOOLS: dict[str, Callable[[str, str, float], str]] = {
     "steelyard": _steelyard,
     "hyperfine": _hyperfine,
+}
+FIRST = {
+    "steelyard": [str(STEELYARD), "time", "--shell", "none", "--budget", "1 s"],
+    "hyperfine": ["hyperfine", "-N", "--runs", "8", "--style", "none"],
 }
 
 if __name__ == "__main__":
