@@ -219,8 +219,8 @@ class Session:
         count = visits_by_pace(session.study, session.plan, session.ledger.events(), left_s)
         if count is not None:
             timed = VisitsTimed(visits=count, visits_before=len(session.plan.visits))
-            session.plan = plan_after(session.plan, [timed])
             session.ledger.append(timed)
+            session.plan = plan_after(session.plan, [timed])
 
     def _is_due(self, visit: PlannedVisit, visits_done: int) -> bool:
         """Whether it is asked after a visit what is still to be measured."""

@@ -235,7 +235,7 @@ _SHARES: Mapping[Resource, str] = {
         "the CPU of the host below the guest (waited for in {:.0%} of the measured time)"
     ),
     Resource.MEMORY: "memory (waited for in {:.0%} of the time)",
-    Resource.ONE_CORE_OF_SERVICE: "one core of the service ({:.0%} used)",
+    Resource.ONE_CORE_OF_SERVICE: "one core of the service ({:.0%} used or waited for)",
     Resource.LOCK: (
         "a lock in the service (a thread waited for another in {:.0%} of the operations under way)"
     ),
