@@ -78,14 +78,18 @@ class Submitting(Steelyard):
         assert self.lab is not None
         self.lab.wait_for(is_so, WITHIN_S)
 
-    def ended(self, run: Run) -> dict[str, Any]:
-        """The run as it is listed when the queue has it no more."""
+    def jobs(self, run: Run, states: str) -> list[str]:
+        """The nodes of each job that the queue has of the last submission."""
         assert self.lab is not None
         last = last_submission(run)
         assert last is not None
-        mine = comment_of(run, last.number)
-        ask = self.lab.ask
-        self.wait(lambda: mine not in ask("squeue", "-h", "--states=PD,R,CG", "-o", "%k"))
+        said = self.lab.ask("squeue", "-h", f"--states={states}", "-o", "%N|%k")
+        jobs = (line.split("|", 1) for line in said.splitlines())
+        return [nodes for nodes, comment in jobs if comment == comment_of(run, last.number)]
+
+    def ended(self, run: Run) -> dict[str, Any]:
+        """The run as it is listed when the queue has it no more."""
+        self.wait(lambda: not self.jobs(run, "PD,R,CG"))
         return self.listed(run)
 
 
@@ -299,10 +303,7 @@ def test_machines_of_a_study_are_measured_in_one_job_that_holds_their_nodes(
     with reached(servers, tool.folder / "ssh", monkeypatch):
         (run,) = tool.submitted("day.yaml", "--time", "1 h")
         tool.wait(lambda: any(run.path.glob("machines/n1/trials/0001-1/record.json")))
-        assert {name for name, state in lab.states().items() if state == "allocated"} == {
-            "n1",
-            "n2",
-        }
+        assert tool.jobs(run, "R") == ["n[1-2]"]
         row = tool.ended(run)
     said = Path(row["queue"]["log"]).read_text("utf-8")
     assert row["status"] in {"decided", "budget_visits"}, said
