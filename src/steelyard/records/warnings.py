@@ -41,6 +41,7 @@ class WarningKind(StrEnum):
 
     PROBE_SUSPECT = "probe_suspect"
     BACKGROUND_ENDED = "background_ended"
+    INSTANCES_APART = "instances_apart"
     CONNECTIONS_FAILED = "connections_failed"
     COUNTS_DIFFER = "counts_differ"
     DELAYED_ACK = "delayed_ack"

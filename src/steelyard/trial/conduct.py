@@ -43,6 +43,7 @@ from steelyard.trial.attempt.outcomes import (
     not_by_the_user,
     what_ends_the_session,
 )
+from steelyard.trial.attempt.overlap import overlap_warnings
 from steelyard.trial.attempt.prepare import (
     configure_inside,
     configure_outside,
@@ -232,6 +233,8 @@ def check(attempt: Attempt) -> None:
         if instance.generators and instance.load is not None:
             window_ns = instance.load.result.load.window_ns
             attempt.warnings += generator_clock_warnings(instance.generators, window_ns)
+    works = [each.work_ns or each.window_ns for each in attempt.measured]
+    attempt.warnings += overlap_warnings(works)
     attempt.warnings += steps(attempt)
     attempt.warnings += disturbances(attempt)
     for load in attempt.loads():

@@ -22,6 +22,7 @@ from steelyard.judge.analyses.consolidation.evenness import (
 )
 from steelyard.judge.analyses.consolidation.findings import (
     ConsolidationFinding,
+    InstancesApart,
     NoGuestKernel,
     NoVisitWithBoth,
 )
@@ -29,6 +30,7 @@ from steelyard.judge.findings import RunFindings
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import InstanceRecord, Measured, TrialRecord
+from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
@@ -172,6 +174,30 @@ def test_without_being_asked_nothing_is_said() -> None:
     assert findings(asked=False).workloads[0].consolidation == ()
     assert findings(asked=False).workloads[0].densities == ()
     assert "Several at once" not in markdown_text(findings(asked=False))
+
+
+def test_visits_in_which_one_worked_without_the_others_are_counted_and_said() -> None:
+    study, random = consolidating(), np.random.default_rng(7)
+    plan = make_plan(study, 3)
+    trials = (trial for visit in plan.visits for trial in visit.trials)
+    records = [record_of(trial, random, beside=False) for trial in trials]
+    apart = TrialWarning(
+        kind=WarningKind.INSTANCES_APART, figures={"together_ns": 1, "longest_ns": 2}
+    )
+    fast = [
+        each.trial
+        for each in records
+        if each.cell.system == "fast" and each.cell.conditions["system.instances"] == 3
+    ]
+    records = [
+        each.model_copy(update={"warnings": (apart,)}) if each.trial in fast[:2] else each
+        for each in records
+    ]
+    found = judge_study(study, plan, records, run="r")
+    assert of("fast", found).missing == (InstancesApart(visits=2, of=9),)
+    assert InstancesApart not in {type(each) for each in of("durable", found).missing}
+    said = consolidation_lines(views(found)[0])
+    assert ["2 of 9 visits" in line for line in said[:2]] == [True, False]
 
 
 def test_no_visit_with_both_says_so_instead_of_a_number() -> None:

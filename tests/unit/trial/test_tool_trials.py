@@ -61,6 +61,10 @@ def test_what_a_good_tool_printed_is_measured_and_its_time_taken(bench: Bench) -
         "mine.size": 7.0,
     }
     assert measured["run_time"].value
+    worked, seen = bench.instance.work_ns, bench.instance.window_ns
+    assert worked is not None
+    assert seen is not None
+    assert seen[0] < worked[0] < worked[1] < seen[1], "without the way there and back"
     assert bench.instance.outputs["stdout"] == "rate 5\nsize 7\n"
     assert set(bench.instance.unread) == {"report"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from steelyard.judge.analyses.consolidation.findings import (
     HostCostUndeclared,
+    InstancesApart,
     InverseAsSpeed,
     NoGuestKernel,
     NoScenario,
@@ -35,6 +36,14 @@ def _no_visit_with_both(_: NoVisitWithBoth) -> str:
 @writes(OneVisit)
 def _one_visit(_: OneVisit) -> str:
     return "one visit has no spread, so there is no interval"
+
+
+@writes(InstancesApart)
+def _instances_apart(note: InstancesApart) -> str:
+    return (
+        f"in {note.visits} of {note.of} visits one worked without the others for more than a tenth "
+        "of its time, so that the figures of several at once are too high"
+    )
 
 
 @writes(HostCostUndeclared)

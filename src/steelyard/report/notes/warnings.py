@@ -123,6 +123,14 @@ def _generators_apart(figures: Figures) -> str:
     )
 
 
+def _instances_apart(figures: Figures) -> str:
+    together_ns, longest_ns = float(figures["together_ns"]), float(figures["longest_ns"])
+    return (
+        f"the instances worked at the same time for {together_ns / 1e9:.2g} s, "
+        f"{together_ns / longest_ns:.0%} of the time that the slowest took"
+    )
+
+
 def _delayed_ack(figures: Figures) -> str:
     first_ms = float(figures["first_byte_ns"]) / 1e6
     return (
@@ -167,6 +175,7 @@ TEXTS: Mapping[WarningKind, Callable[[Figures], str]] = {
         "the background workload of instance {instance} ended {idle_s:.1f} s before the measured "
         "one".format_map
     ),
+    _K.INSTANCES_APART: _instances_apart,
     _K.CONNECTIONS_FAILED: _connections_failed,
     _K.COUNTS_DIFFER: (
         "the service counts {answered} good answers, the generator received {received}".format_map

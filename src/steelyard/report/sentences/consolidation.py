@@ -6,6 +6,7 @@ import math
 
 from steelyard.judge.analyses.consolidation.findings import (
     ConsolidationFinding,
+    InstancesApart,
     InterferenceFinding,
     RatioFinding,
 )
@@ -51,6 +52,8 @@ def _sentence(found: ConsolidationFinding, view: View) -> str:
         said.append(_interference(found.interference))
     if found.cpu_overhead is not None:
         said.append(f"the host spends {_against(found.cpu_overhead)} against what is busy inside")
+    apart = [each for each in found.missing if isinstance(each, InstancesApart)]
+    said += reasons.texts(apart, view.run.labels)
     return f"{_who(found, view.run.labels)}: {'; '.join(said)} ({counted(found.visits, 'visit')})."
 
 

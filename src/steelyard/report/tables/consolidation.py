@@ -6,6 +6,7 @@ import math
 
 from steelyard.judge.analyses.consolidation.findings import (
     ConsolidationFinding,
+    InstancesApart,
     RatioFinding,
 )
 from steelyard.report import notes as reasons
@@ -23,7 +24,8 @@ def consolidation_table(view: View) -> Table:
             "Slowdown of each", "Slowest over fastest", "Fairness", "As it is",
             "Visits")  # fmt: skip
     rows = tuple(_texts(found, view.run.labels) for found in view.own.consolidation)
-    missing = dict.fromkeys(each for found in view.own.consolidation for each in found.missing)
+    every = (each for found in view.own.consolidation for each in found.missing)
+    missing = dict.fromkeys(each for each in every if not isinstance(each, InstancesApart))
     notes = tuple(f"{each}." for each in reasons.texts(missing, view.run.labels))
     return Table(TITLE, head, rows, frozenset({2, 3, 4, 5, 6, 8, 9, 10, 11}), notes)
 

@@ -78,6 +78,8 @@ class Instance:
     outputs: dict[str, str] = field(default_factory=dict)
     unread: dict[str, str | None] = field(default_factory=dict)
     window_ns: tuple[int, int] | None = None
+    work_ns: tuple[int, int] | None = None
+    """When its tool worked, without the way there and back; ``None`` of a load."""
     began_ns: int | None = None
     """When the first operation was really sent, by the controller's clock."""
     search: dict[str, object] = field(default_factory=dict)

@@ -136,7 +136,10 @@ class RunDrive:
         for words in self.tool.commands[1:]:
             started_ns = time.monotonic_ns()
             self._keep(self._run(words, left_s(deadline_ns)), started_ns)
-        self.instance.window_ns = (self._began_ns + self._own_warmup_ns(), time.monotonic_ns())
+        warmup_ns = self._own_warmup_ns()
+        self.instance.window_ns = (self._began_ns + warmup_ns, time.monotonic_ns())
+        ended_ns = self.instance.ran[-1].ran.ended_monotonic_ns - self.clock.offset_ns
+        self.instance.work_ns = (self.instance.began_ns + warmup_ns, ended_ns)
 
     def cancel(self) -> None:
         if not self.tool.host.lost and not self._first.done():

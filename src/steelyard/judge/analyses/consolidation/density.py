@@ -51,7 +51,7 @@ class DensityReadings(Readings):
                 continue
             found = of_visit(self, visit, self.gathering, self.told_by)
             if found is not None:
-                density = math.log(sum(found[0]) / len(found[0]) / found[1])
+                density = math.log(sum(found.rates) / len(found.rates) / found.alone)
                 rows.append((visit, slot, system == pair.other, density))
         return self.series_of(rows)
 

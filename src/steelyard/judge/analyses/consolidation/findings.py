@@ -39,6 +39,17 @@ class OneVisit(Note):
     kind: Literal["one_visit"] = "one_visit"
 
 
+class InstancesApart(Note):
+    """In so many of the visits the instances did not work at the same time for long enough.
+
+    The figures of several at once are then too high.
+    """
+
+    kind: Literal["instances_apart"] = "instances_apart"
+    visits: int
+    of: int
+
+
 class HostCostUndeclared(Note):
     """The host's cost needs these responses, which the study does not have."""
 
@@ -53,7 +64,13 @@ class NoGuestKernel(Note):
 
 
 ConsolidationGap = Annotated[
-    InverseAsSpeed | NotAdditive | NoVisitWithBoth | OneVisit | HostCostUndeclared | NoGuestKernel,
+    InverseAsSpeed
+    | NotAdditive
+    | NoVisitWithBoth
+    | OneVisit
+    | InstancesApart
+    | HostCostUndeclared
+    | NoGuestKernel,
     Field(discriminator="kind"),
 ]
 """Why figures of several instances are missing, or what they are of."""

@@ -24,6 +24,7 @@ from steelyard.judge.analyses.consolidation.findings import (
     ConsolidationGap,
     Disturbed,
     HostCostUndeclared,
+    InstancesApart,
     InterferenceFinding,
     NoGuestKernel,
     NoVisitWithBoth,
@@ -42,6 +43,7 @@ from steelyard.judge.visits.pairs import Conditions
 from steelyard.judge.visits.readings import Readings
 from steelyard.plan.model import Plan
 from steelyard.records.schema import InstanceRecord, TrialRecord
+from steelyard.records.warnings import WarningKind
 from steelyard.study.model import ResponseSpec
 from steelyard.study.workload_study import WorkloadStudy
 
@@ -54,7 +56,8 @@ class Shared:
 
     ``background`` names what ran besides. ``rates`` are speeds, with a row for each visit and a
     column for each measured instance, ``alone`` has a number for each visit, ``costs`` the
-    logarithms of host over guest processor time of instance 1.
+    logarithms of host over guest processor time of instance 1. In ``apart`` visits the instances
+    did not work at the same time.
     """
 
     system: str
@@ -64,6 +67,17 @@ class Shared:
     rates: Floats
     alone: Floats
     costs: Floats
+    apart: int
+
+
+@dataclass(frozen=True)
+class OfVisit:
+    """The speed of each instance and of one alone, the cost, and whether they worked apart."""
+
+    rates: list[float]
+    alone: float
+    cost: float | None
+    apart: bool
 
 
 def consolidation_findings(
@@ -98,16 +112,17 @@ def _shared(
             conditions=gathering.conditions,
             instances=gathering.instances,
             background=gathering.background,
-            rates=np.array([row[0] for row in known], dtype=np.float64),
-            alone=np.array([row[1] for row in known], dtype=np.float64),
-            costs=np.array([row[2] for row in known if row[2] is not None], dtype=np.float64),
+            rates=np.array([row.rates for row in known], dtype=np.float64),
+            alone=np.array([row.alone for row in known], dtype=np.float64),
+            costs=np.array([row.cost for row in known if row.cost is not None], dtype=np.float64),
+            apart=sum(row.apart for row in known),
         )
 
 
 def of_visit(
     readings: Readings, visit: int, gathering: Gathering, response: ResponseSpec
-) -> tuple[list[float], float, float | None] | None:
-    """Each instance's speed, that of one alone, and the cost; ``None`` if one is missing."""
+) -> OfVisit | None:
+    """``None`` if the speed of one is missing."""
     alone = readings.good(visit, gathering.alone)
     together = readings.good(visit, gathering.together)
     if not alone or not together:
@@ -118,7 +133,8 @@ def of_visit(
     known = [each for each in speeds if each is not None]
     if one is None or not known or len(known) < len(told):
         return None
-    return known, one, _cost(together[0])
+    apart = any(each.kind is WarningKind.INSTANCES_APART for each in together[0].warnings)
+    return OfVisit(known, one, _cost(together[0]), apart)
 
 
 def _measured(record: TrialRecord) -> list[InstanceRecord]:
@@ -230,6 +246,8 @@ def _missing(study: WorkloadStudy, shared: Shared) -> Iterator[ConsolidationGap]
         yield NoVisitWithBoth()
     elif len(shared.alone) < 2:
         yield OneVisit()
+    if shared.apart:
+        yield InstancesApart(visits=shared.apart, of=len(shared.alone))
     wanted = {_GUEST, _HOST} <= set(study.responses)
     if not wanted:
         yield HostCostUndeclared(responses=(_GUEST, _HOST))
