@@ -33,8 +33,9 @@ UsePAM no
 StrictModes no
 PidFile none
 PermitRootLogin yes
-SetEnv XDG_CACHE_HOME={folder}/cache
+SetEnv XDG_CACHE_HOME={folder}/cache HOME={folder}
 """
+"""With a home of its own: what a user's shell starts with is neither known nor quick."""
 _CLIENT = """\
 Host {name}
   HostName 127.0.0.1

@@ -26,6 +26,7 @@ _MACHINES = {3: "i686", 62: "x86_64", 183: "aarch64", 243: "riscv64", 40: "armv7
 _LOOK = """\
 file="${XDG_CACHE_HOME:-$HOME/.cache}/steelyard/engine-$1"
 echo "engine belongs at $file"
+echo "$(uname -s) $(uname -m)"
 if [ -x "$file" ]; then sha256sum "$file"; fi
 """
 _TAKE = """\
@@ -48,12 +49,16 @@ def carry_engine(way: Way, name: str, explain: Explain) -> str:
         EngineError: there is no engine here.
     """
     errand = _EngineTransfer(way, name, explain)
-    engine = _fitting(find_engine(), errand.machine(), name)
-    digest = _digest(engine)
-    path, there = errand.look(digest)
-    if there != digest:
-        errand.take(path, engine, digest)
-    return path
+    own = find_engine()
+    digest = _digest(own)
+    found = errand.look(digest)
+    engine = _fitting(own, found.machine, name)
+    if engine != own:
+        digest = _digest(engine)
+        found = errand.look(digest)
+    if found.digest != digest:
+        errand.take(found.path, engine, digest)
+    return found.path
 
 
 def machine_of(engine: Path) -> str:
@@ -80,6 +85,15 @@ def _fitting(engine: Path, machine: str, name: str) -> Path:
 
 
 @dataclass(frozen=True)
+class _Found:
+    """The architecture of a machine, where the engine belongs there, and the sha256 of what is."""
+
+    machine: str
+    path: str
+    digest: str | None
+
+
+@dataclass(frozen=True)
 class _EngineTransfer:
     """One machine that an engine is carried to."""
 
@@ -87,27 +101,23 @@ class _EngineTransfer:
     name: str
     explain: Explain
 
-    def machine(self) -> str:
-        """Its architecture."""
-        told = self._run("uname -s; uname -m").split()
-        if told[-2:-1] != ["Linux"]:
-            raise SystemFailure(
-                "engine_unfit",
-                f"{self.name} does not say that it is Linux, but {' '.join(told)[:200]!r}",
-                "the engine runs on Linux only",
-            )
-        return told[-1]
-
-    def look(self, digest: str) -> tuple[str, str | None]:
-        """Where an engine of this sha256 belongs, and the sha256 of what is there, if anything."""
+    def look(self, digest: str) -> _Found:
+        """Of an engine of this sha256; all by one command, as each takes a connection."""
         lines = self._run(_LOOK, digest[:_PREFIX_LENGTH]).splitlines()
         marks = [i for i, line in enumerate(lines) if line.startswith(_MARK)]
         if not marks:
             message = f"{self.name} does not say where the engine belongs"
             raise SystemFailure("engine_unfit", message, last_words="\n".join(lines)[-600:])
         path = lines[marks[-1]].removeprefix(_MARK)
-        told = " ".join(lines[marks[-1] + 1 :]).split()
-        return path, told[0].lstrip("\\") if told else None
+        system, _, told = " ".join(lines[marks[-1] + 1 :]).partition(" ")
+        if system != "Linux" or not told:
+            raise SystemFailure(
+                "engine_unfit",
+                f"{self.name} does not say that it is Linux, but {f'{system} {told}'[:200]!r}",
+                "the engine runs on Linux only",
+            )
+        machine, *sums = told.split()
+        return _Found(machine, path, sums[0].lstrip("\\") if sums else None)
 
     def take(self, path: str, engine: Path, digest: str) -> None:
         """Carries it there; it appears whole or not at all."""

@@ -18,7 +18,11 @@ def machine_name(address: str) -> str:
 
 
 def parts_of(study: Study) -> dict[str, Study]:
-    """The part of each machine by its name, in the order of the study; none of a study without."""
+    """The part of each machine by its name, in the order of the study; none of a study without,
+    and none of a part.
+    """
+    if study.machine is not None:
+        return {}
     return {machine_name(each): _part(study, each) for each in study.machines}
 
 

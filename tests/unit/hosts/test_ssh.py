@@ -112,6 +112,22 @@ def test_the_engine_that_is_named_for_its_machine_is_carried(
     assert [file.name for file in Path(path).parent.iterdir()] == [f"engine-{digest[:16]}"]
 
 
+def test_a_machine_that_has_the_engine_is_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEELYARD_ENGINE", str(binary(tmp_path / "engine", 62)))
+    far, asked = way_to(tmp_path / "far"), []
+
+    def way(argv: Sequence[str]) -> list[str]:
+        asked.append(argv)
+        return far(argv)
+
+    path = carry_engine(way, "board", explain)
+    asked.clear()
+    assert carry_engine(way, "board", explain) == path
+    assert len(asked) == 1, "each takes a connection"
+
+
 @pytest.mark.parametrize(
     ("said", "kind", "number"),
     [("aarch64", "aarch64", 183), ("armv7l", "armv7l", 40), ("armv8l", "armv7l", 40),

@@ -54,6 +54,7 @@ def test_each_machine_has_all_systems_and_its_share_of_error_rate_and_time(tmp_p
         assert (part.machine, part.sha256) == (name, whole.sha256)
         assert part.trials.alpha == pytest.approx(whole.trials.alpha / 3)
         assert part.trials.budget.time_s == pytest.approx(600)
+        assert parts_of(part) == {}, "who looks at a part looks at its machine alone"
     assert on_machine(whole, "one") == parts["one"]
     assert on_machine(whole, None) is whole
 

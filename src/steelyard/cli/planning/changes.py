@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
@@ -11,13 +12,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from steelyard.cli.doctor.examination import existing
-from steelyard.cli.doctor.preflight import look_now
+from steelyard.cli.doctor.preflight import MACHINES_AT_ONCE, look_now
 from steelyard.cli.machine_words import clock_line, is_skewed, kinds_line
 from steelyard.cli.session.new_run import new_run
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.hosts.clocks import WallOffset
 from steelyard.hosts.kinds import Kind, kinds_of
 from steelyard.hosts.looks import only_looks
+from steelyard.plan.make import Planned
 from steelyard.plan.model import Plan
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.file.source import study_path
@@ -66,6 +68,16 @@ class Changes:
         yield from map(_needed, self.needs)
         yield from (clock_line(*each) for each in self.walls.items() if is_skewed(each[1]))
         yield from _lacking(self.missing, self.unreachable)
+
+
+def changes_of_parts(path: Path, parts: Mapping[str, Planned], results: Path) -> dict[str, Changes]:
+    """As :func:`changes_of`, for each machine of a study, many of them at once."""
+
+    def of(part: Planned) -> Changes:
+        return changes_of(path, part.study, part.plan, results)
+
+    with ThreadPoolExecutor(MACHINES_AT_ONCE) as pool:
+        return dict(zip(parts, pool.map(of, parts.values()), strict=True))
 
 
 def changes_of(path: Path, study: Study, plan: Plan, results: Path) -> Changes:

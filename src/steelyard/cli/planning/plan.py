@@ -102,7 +102,11 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
             name: Planned(part, pilot.timed(study, part, plan, results))
             for name, (part, plan) in parts.items()
         }
-    found = _changes(study, parts, results) if changes else {}
+    found: Mapping[str, Changes] = {}
+    if changes:
+        from steelyard.cli.planning.changes import changes_of_parts
+
+        found = changes_of_parts(study, parts, results)
     if json:
         say(_as_json(parts, found))
         return
@@ -113,12 +117,6 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
         *(_changes_lines(found) or [ALL_CHANGES.format(study)]),
     ):
         say(line)
-
-
-def _changes(study: Path, parts: Mapping[str, Planned], results: Path) -> dict[str, Changes]:
-    from steelyard.cli.planning.changes import changes_of
-
-    return {name: changes_of(study, part, plan, results) for name, (part, plan) in parts.items()}
 
 
 def _changes_lines(found: Mapping[str, Changes]) -> list[str]:
