@@ -103,6 +103,7 @@ def test_a_run_of_machines_goes_on_where_it_was_interrupted(tool: OnMachines) ->
     results = tool.folder / "results" / "day"
     while not list(results.glob("*/machines/three.example/trials/0002-1/record.json")):
         assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
     process.send_signal(2)
     process.communicate()
     assert process.returncode == 130
