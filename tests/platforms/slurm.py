@@ -133,6 +133,11 @@ class Laboratory:
         self.processes[name].kill()
         self.processes[name].wait()
 
+    def stop(self, name: str) -> None:
+        """As an operator does: it keeps what it knows, of jobs that just ended too."""
+        self.processes[name].terminate()
+        self.processes[name].wait()
+
     def states(self) -> dict[str, str]:
         """Of each node that is there; none while the controller is away."""
         try:

@@ -259,7 +259,7 @@ def test_a_drained_node_is_refused_with_its_reason(tool: Submitting) -> None:
 @pytest.mark.extended
 def test_a_queue_that_is_away_is_refused_with_what_to_do(tool: Submitting) -> None:
     assert tool.lab is not None
-    tool.lab.kill("slurmctld")
+    tool.lab.stop("slurmctld")
     try:
         away = tool.run("submit", "study.yaml")
     finally:

@@ -36,6 +36,8 @@ ANSWER_TIMEOUT_S = 30.0
 GREETING_TIMEOUT_S = 60.0
 """A busy machine is slow to make a container or to exchange keys; one that ends is seen at once."""
 _STDERR_KEPT_BYTES = 4096
+_LAST_WORDS_S = 2.0
+"""What an agent says on stderr may come after its stdout has ended."""
 LONGEST_LINE_BYTES = 64 * 2**20
 """A load result with all its intervals has some MiB; no agent of ours sends so much at once."""
 
@@ -195,6 +197,7 @@ class Agent:
             self._lost = True
             orphans = list(self._waiting.values())
             self._waiting.clear()
+        self._threads[1].join(_LAST_WORDS_S)
         for answer in orphans:
             answer.set_exception(self._lost_error())
 
