@@ -29,8 +29,11 @@ test: setup test-rust test-python ## What every change needs: all kinds of tests
 test-all: setup test-rust test-all-python ## Every test that needs neither this machine for itself nor an hour: what CI runs
 
 test-all-python: setup .venv/with-browser ## The part of it that is written in Python
+	@$(MAKE) --no-print-directory -j2 test-no-browser test-browser
+
+.PHONY: test-no-browser
+test-no-browser:
 	$(PYTEST) -m 'not system and not validate' --ignore tests/browser
-	$(MAKE) --no-print-directory test-browser
 
 docs: .venv/with-docs examples ## The documentation as a site with a search, in build/docs; warnings and broken links are errors
 	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html --conf-dir docs . build/docs

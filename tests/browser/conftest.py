@@ -49,7 +49,7 @@ def opened(browser: Browser) -> Iterator[Open]:
     def open_page(address: Path | str, script: str = "", **settings: object) -> Page:
         url = address.as_uri() if isinstance(address, Path) else address
         context = browser.new_context(**({"viewport": DESKTOP} | settings))  # type: ignore[arg-type]
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)  # all other tests run beside these
         context.add_init_script(script)
         contexts.append(context)
         page = context.new_page()

@@ -85,7 +85,7 @@ def test_a_study_of_this_protocol_is_measured_calibrated_and_reported(
     service, workload, responses = CASES[protocol]
     text = STUDY.format(service=service, workload=workload, responses=responses)
     (steelyard.folder / "study.yaml").write_text(text, encoding="utf-8")
-    done = steelyard.run("run", "study.yaml", "--format", "html")
+    done = steelyard.run("run", "study.yaml", "--format", "md")
     assert done.returncode == 0, done.stderr
     run = open_run(steelyard.folder / "results" / "protocols")
     assert_each_ended_well(run.records())
@@ -100,7 +100,7 @@ def test_a_study_of_this_protocol_is_measured_calibrated_and_reported(
         assert record.calibration.ratio
     told, *_ = [event for event in run.events() if isinstance(event, GeneratorCalibrated)]
     assert [each.cell.conditions for each in told.cells] == [{"load.users": 2}] * len(told.cells)
-    report = (run.report_path / "report.html").read_text(encoding="utf-8")
+    report = (run.report_path / "report.md").read_text(encoding="utf-8")
     assert "Generator capacity" in report
 
 

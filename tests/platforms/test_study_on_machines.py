@@ -33,7 +33,7 @@ factors: {{workload.n: [60, 300]}}
 compare: workload.n
 workload: {{use: linpack}}
 sample: {{every: 100 ms}}
-trials: {{margin: 10 %, budget: {{trials: 12 per cell}}, seed: 7}}
+trials: {{margin: 10 %, budget: {{trials: 8 per cell}}, seed: 7}}
 """
 
 
@@ -145,7 +145,7 @@ def test_machines_of_another_kind_are_named_before_anything_is_measured(
     if not Path("/proc/sys/kernel/arch").exists():
         pytest.skip("kernels before 6.1 do not tell their architecture")
     study = (tool.folder / "day.yaml").read_text(encoding="utf-8")
-    (tool.folder / "day.yaml").write_text(study.replace("12 per", "6 per"), encoding="utf-8")
+    (tool.folder / "day.yaml").write_text(study.replace("8 per", "6 per"), encoding="utf-8")
     other = lab["two.example"]
     other.stop()
     other.architecture.write_text("sparc64\n", encoding="ascii")
