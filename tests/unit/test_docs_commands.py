@@ -28,7 +28,7 @@ ENGINE = {"load", "sink", "kernel", "agent"}
 NAMED_ALONE = {"--platform", "--study", "--output", "--listen", "--token-file"}
 """Options that prose names without a value."""
 _LINE = re.compile(r"^(?:    |\$ |.*- run: |sudo -E |\.venv/bin/)*steelyard (.+)$", re.MULTILINE)
-_SPAN = re.compile(r"`(?:sudo -E )?steelyard ([^`]+)`")
+_SPAN = re.compile(r"(?<!\\)`(?:sudo -E )?steelyard ([^`]+)`")
 
 
 def commands() -> Iterator[tuple[str, str]]:
