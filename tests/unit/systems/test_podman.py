@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ from tests.unit.hosts.stand_in import Machine, runs, said
 
 from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.undo.actions.podman import RemoveImageName
 from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study.model import SystemSpec
@@ -224,3 +228,35 @@ def test_an_image_that_another_session_removed_before_it_was_tagged_is_imported(
     assert planned is not None
     assert runs(machine)[-1].startswith("podman import ")
     assert runs(machine)[-1].endswith(name)
+
+
+def test_names_are_put_on_an_image_and_taken_off_one_at_a_time(tmp_path: Path) -> None:
+    """Podman reads all names of an image and writes them again, as this one does."""
+    names: set[str] = set()
+
+    def written_again(change: Callable[[set[str]], set[str]]) -> Ran:
+        nonlocal names
+        read = set(names)
+        time.sleep(0.005)
+        names = change(read)
+        return said()
+
+    podman = Machine(
+        tools={
+            "podman images": lambda _: said(stdout="0123\n"),
+            "podman tag": lambda argv: written_again(lambda read: read | {argv[-1]}),
+            "podman rmi": lambda argv: written_again(lambda read: read - {argv[-1]}),
+            "podman image exists": lambda argv: said(0 if argv[-1] in names else 1),
+        }
+    ).host()
+    with Ledger(tmp_path / "ledger.jsonl") as ledger, ThreadPoolExecutor(4) as pool:
+        undo, spec = UndoLog(ledger), SystemSpec(name="a", platform="podman")
+        places = [
+            InstanceContext(spec, n, f"steelyard-7-a-{n}", lambda: podman, undo, "/run/place")
+            for n in range(8)
+        ]
+        given = [name for name, _ in pool.map(lambda at: provide(at, Tool(lambda: podman)), places)]
+        assert names == set(given)
+        assert len(names) == 8
+        list(pool.map(lambda name: RemoveImageName(name).apply(podman), given[:4]))
+        assert names == set(given[4:])

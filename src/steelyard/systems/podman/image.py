@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.undo.actions.podman import RemoveImageName
+from steelyard.hosts.undo.actions.podman import NAMING, RemoveImageName
 from steelyard.hosts.undo.log import PendingUndo
 from steelyard.study.platform.settings import PodmanSettings
 from steelyard.systems.images.tree import is_tree, sha256_of_file, tree_of
@@ -40,10 +40,11 @@ def provide(context: InstanceContext, tool: Tool) -> tuple[str, PendingUndo | No
     name = image_name(context.label)
     planned = context.undo.plan(host.name, RemoveImageName(name))
     label = f"--filter=label={_SHA256}={digest}"
-    imported = tool.tell("images", "--quiet", "--no-trunc", label).splitlines()
-    # Another session may remove it in between, with the last of its own names.
-    if not (imported and tool.succeeds("tag", imported[0], name)):
-        _import(context, tool, tar, name, digest)
+    with NAMING:
+        imported = tool.tell("images", "--quiet", "--no-trunc", label).splitlines()
+        # Another session may remove it in between, with the last of its own names.
+        if not (imported and tool.succeeds("tag", imported[0], name)):
+            _import(context, tool, tar, name, digest)
     return name, planned
 
 

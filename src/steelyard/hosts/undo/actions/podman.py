@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from threading import Lock
 
 from steelyard.engine.messages import Ran
 from steelyard.hosts.host import Host
@@ -12,6 +13,10 @@ from steelyard.hosts.undo.actions.inverse import refused
 ANSWER_S = 300.0
 """How long Podman may take to answer. It has locks that all its callers share: at a load of 20
 on two processors it took more than 30 s to say what it is."""
+NAMING = Lock()
+"""Held by who puts a name on an image or takes one off. Podman 4.3 reads all names of an image and
+writes them again: of two calls at a time, one loses what the other did. The lease of the machine
+keeps other sessions away."""
 _NAMED = "localhost/steelyard-"
 _OURS = "steelyard-"
 _END_FORGOTTEN = r"""
@@ -90,7 +95,8 @@ class RemoveImageName:
             raise refused(f"{self.name} is no name of ours: it was not touched")
         if not _exists(host, "image", self.name):
             return
-        ran = _podman(host, "rmi", self.name)
+        with NAMING:
+            ran = _podman(host, "rmi", self.name)
         if ran.exit_code != 0 and _exists(host, "image", self.name):
             raise refused(f"cannot {self}: {ran.stderr.strip()}")
 
