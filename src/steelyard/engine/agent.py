@@ -88,7 +88,7 @@ class Agent:
             threading.Thread(target=self._read_replies, daemon=True),
             threading.Thread(target=self._read_stderr, daemon=True),
         ]
-        for thread in self._threads:
+        for thread in reversed(self._threads):  # the first waits for the second in its end
             thread.start()
         self.hello = self._greet(greeting_timeout_s)
 

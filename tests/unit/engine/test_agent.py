@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import textwrap
+import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -85,6 +87,20 @@ def test_an_agent_that_dies_answers_all_that_wait_with_its_last_words() -> None:
         agent.ask("facts")
     assert later.value.slug == "agent-is-lost"
     agent.close()
+
+
+def test_a_program_that_ends_at_once_is_reported_with_what_it_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start = threading.Thread.start
+
+    def start_slowly(thread: threading.Thread) -> None:
+        start(thread)
+        time.sleep(0.1)
+
+    monkeypatch.setattr(threading.Thread, "start", start_slowly)
+    with pytest.raises(EngineError, match="ended unexpectedly: no such image"):
+        Agent(["sh", "-c", "echo no such image >&2"], Patience())
 
 
 def test_an_agent_that_says_nothing_is_given_up_after_its_time() -> None:
