@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import os
 import sys
@@ -14,6 +15,17 @@ import typer
 
 from steelyard.cli.console import Telling, print_error, stderr
 from steelyard.errors import ExitCode, HostError, SteelyardError
+
+_OF_THE_MACHINE = {
+    errno.EDQUOT,
+    errno.EIO,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOSPC,
+    errno.EROFS,
+    errno.ESTALE,
+}
+"""What a disk, or a limit, can refuse at any call."""
 
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing on stderr but errors.")
@@ -63,18 +75,36 @@ def exit_code(command: Callable[[], int | None]) -> int:
     except (typer.BadParameter, typer.Exit):
         raise
     except MemoryError:
-        print_error(
-            HostError(
-                "there is not enough memory",
-                hint="end other programs, or raise the limit (`ulimit -v`); what was measured is "
-                "kept, and `steelyard report` may be made on another machine",
-                slug="out-of-memory",
-            )
-        )
+        print_error(_no_memory())
         return ExitCode.OPERATOR
-    except Exception:  # noqa: BLE001 - the last net: a defect of ours, said as such
-        stderr().print(traceback.format_exc(), markup=False)
-        stderr().print(
-            "[bold red]error:[/] this is a defect of steelyard; the text above tells where"
-        )
-        return ExitCode.DEFECT
+    except Exception as error:  # noqa: BLE001 - the last net
+        return _unforeseen(error)
+
+
+def _unforeseen(error: Exception) -> ExitCode:
+    """A disk may refuse any call; everything else is a defect of ours, said as such."""
+    if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+        print_error(_disk_refuses(error))
+        return ExitCode.OPERATOR
+    stderr().print("".join(traceback.format_exception(error)), markup=False)
+    stderr().print("[bold red]error:[/] this is a defect of steelyard; the text above tells where")
+    return ExitCode.DEFECT
+
+
+def _no_memory() -> HostError:
+    return HostError(
+        "there is not enough memory",
+        hint="end other programs, or raise the limit (`ulimit -v`); what was measured is "
+        "kept, and `steelyard report` may be made on another machine",
+        slug="out-of-memory",
+    )
+
+
+def _disk_refuses(error: OSError) -> HostError:
+    what = error.filename if isinstance(error.filename, str) else "a file"
+    return HostError(
+        f"cannot read or write {what}: {error.strerror}",
+        hint="repair the disk, make room or raise the limit, then run the command again; what was "
+        "measured is kept",
+        slug="file-cannot-be-used",
+    )

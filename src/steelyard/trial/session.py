@@ -90,13 +90,13 @@ def session_on(  # noqa: PLR0917 - what a session consists of
     plan = run.plan()
     _refuse_changed_study(study, plan, run)
     _refuse_other_version(run)
-    with Ledger(run.ledger_path, watcher.recorded) as ledger, interrupt.installed():
-        try:
+    try:
+        with Ledger(run.ledger_path, watcher.recorded) as ledger, interrupt.installed():
             context = SessionContext(study, plan, run, ledger, interrupt, busy=busy, leases=leases)
             with _opened(Session(context, watcher)) as session:
                 yield session
-        except OSError as error:
-            raise disk_error(run, error) from error
+    except OSError as error:
+        raise disk_error(run, error) from error
 
 
 @contextmanager
