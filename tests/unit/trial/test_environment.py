@@ -117,6 +117,7 @@ def test_a_session_that_was_killed_before_its_event_keeps_no_other_from_starting
 ) -> None:
     (tmp_path / "environment").mkdir()
     (tmp_path / "environment" / "1-before.json").write_bytes(left)
+    (tmp_path / "environment" / ".new-1-after.json").write_bytes(left)
     looked = EnvironmentSnapshots(Run(tmp_path), ledger, MARK)
     looked.look([], lambda name: cast("Host", name))
     looked.compare(lambda name: cast("Host", name))

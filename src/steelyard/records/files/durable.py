@@ -40,7 +40,11 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def file_appears(path: Path, data: bytes) -> None:
-    """A file takes its name in one synced step; what a crash left of an earlier try is replaced."""
+    """A file takes its name in one synced step.
+
+    A crash leaves ``.new-NAME``, which the next call for the same name replaces, and
+    :func:`clear_unfinished_files`.
+    """
     temporary = path.with_name(NEW + path.name)
     temporary.unlink(missing_ok=True)
     try:
@@ -95,6 +99,16 @@ def clear_unfinished(folder: Path) -> None:
                 _clear(left)
             finally:
                 os.close(held)
+
+
+def clear_unfinished_files(folder: Path) -> None:
+    """Removes what crashes left of files that were to appear in ``folder``.
+
+    Only for who is alone in writing there: a file is not locked as a folder is.
+    """
+    for left in folder.glob(NEW + "*"):
+        if left.is_file() and not left.is_symlink():
+            left.unlink()
 
 
 def _hold(folder: Path) -> int:

@@ -21,7 +21,7 @@ from steelyard.records.events import (
     EnvironmentDifference,
     EnvironmentRecorded,
 )
-from steelyard.records.files.durable import file_appears, make_folders
+from steelyard.records.files.durable import clear_unfinished_files, file_appears, make_folders
 from steelyard.records.ledger import Ledger
 from steelyard.trial.session_state.attribution import Attribution
 
@@ -41,6 +41,7 @@ class EnvironmentSnapshots:
 
     def look(self, machines: Iterable[str], open_machine: Callable[[str], Host]) -> None:
         """Lists every machine as it is now; one that cannot be listed is recorded as such."""
+        clear_unfinished_files(self._folder)
         not_listed = {}
         for name in machines:
             try:
