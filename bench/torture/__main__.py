@@ -18,14 +18,14 @@ from bench.torture import page
 from bench.torture.bench import Bench
 from bench.torture.case import ANY_PROCESS
 from bench.torture.controller import Controllers
-from bench.torture.faults import FAULTS
+from bench.torture.faults import FAULTS, POWER_CUT
 from bench.torture.platforms import PLATFORMS, Platform
 from bench.truth.__main__ import machine, unused
 
 ROOT = Path(__file__).parents[2]
 RUNS = ROOT / "bench" / "runs"
 PAGE = ROOT / "docs" / "methods" / "reliability.md"
-EVERY_FAULT = [*FAULTS, ANY_PROCESS]
+EVERY_FAULT = [*FAULTS, POWER_CUT, ANY_PROCESS]
 
 
 def main() -> int:
@@ -111,6 +111,7 @@ def _in_turn(
         (platform, fault, _times(platform, fault, steps[platform.name], chance))
         for platform in platforms
         for fault in faults
+        if (fault == POWER_CUT) is platform.loses_power
     ]
     return [
         (platform, fault, times[number])

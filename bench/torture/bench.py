@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bench.torture.case import ANY_PROCESS, Case, Result
 from bench.torture.controller import Controllers, said
+from bench.torture.faults import POWER_CUT
 from bench.torture.platforms import Platform
 
 TRIALS_LEFT = 2
@@ -67,9 +68,10 @@ class Bench:
         if fault == ANY_PROCESS:
             return case.go_on_from(self._stopped[name]).killed(at, random.Random(f"{name} {at}"))
         behind = int(at) - self._firsts[name]
-        if behind <= 0:
-            return case.at_step(fault, int(at))
-        result = case.go_on_from(self._stopped[name]).at_step(fault, behind)
+        if behind > 0:
+            case.go_on_from(self._stopped[name])
+        step = behind if behind > 0 else int(at)
+        result = case.without_power(step) if fault == POWER_CUT else case.at_step(fault, step)
         result.at = at
         return result
 

@@ -16,10 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from bench.torture.controller import LONGEST_S, MARK, STUDIES, Controllers, note, said
+from bench.torture.disk import Disk
+from bench.torture.faults import POWER_CUT
 from bench.torture.network import OwnNetwork
 from bench.torture.platforms import Platform, what_stands
 
 from steelyard.records.archive import Run
+from steelyard.records.events import AttemptFinished
+from steelyard.records.ledger import read_ledger
 from steelyard.records.schema import Outcome
 from steelyard.records.sessions import last_reason
 
@@ -58,6 +62,7 @@ class Case:
         self.network = OwnNetwork()
         self._controllers = controllers
         (folder / "study.yaml").write_text(platform.study, encoding="utf-8")
+        self.disk = Disk(folder / STUDIES) if platform.loses_power else None
 
     def count(self) -> tuple[int, int]:
         """The steps of a session in which nothing happens, and of those to its first trial.
@@ -85,12 +90,17 @@ class Case:
 
     def go_on_from(self, other: Case) -> Case:
         """With a copy of the other's run."""
-        shutil.copytree(other.folder / STUDIES, self.folder / STUDIES, symlinks=True)
+        place = self.folder / STUDIES
+        shutil.copytree(other.folder / STUDIES, place, symlinks=True, dirs_exist_ok=True)
+        if self.disk is not None:
+            self.disk.sync()
         return self
 
     def close(self) -> None:
-        """Its network goes away; its folder stays."""
+        """Its network and its disk go away; its folder stays."""
         self.network.close()
+        if self.disk is not None:
+            self.disk.close()
 
     def _start(self, words: list[str], fault: str = "", at: int = 0) -> BaseProcess:
         return self._controllers.start(self.folder, words, self.network.path, fault, at)
@@ -109,6 +119,49 @@ class Case:
         self._recover(result, restored=number % 2 == 0)
         return result
 
+    def without_power(self, number: int) -> Result:
+        """From the step ``number`` on: what was synced before it has to be there afterwards."""
+        assert self.disk is not None
+        result = Result(self.platform.name, POWER_CUT, number)
+        process = self._start(self._words(), POWER_CUT, number)
+        _until(lambda: not process.is_alive() or _is_stopped(process.pid or 0), LONGEST_S)
+        ledger, synced = b"", dict[str, bytes]()
+        if note(self.folder).exists():
+            result.met = note(self.folder).read_text().replace(str(self.folder), "")
+            for pid in self._processes():
+                os.kill(pid, signal.SIGSTOP)
+            ledger, synced = self._synced(result.met)
+            self.disk.copy()
+            for pid in [*self._processes(), process.pid or 0]:
+                os.kill(pid, signal.SIGKILL)
+        result.exit_code = self._ended(process)
+        if result.met:
+            self.disk.come_back()
+        if not self._ledger().startswith(ledger):
+            result.wrong["lost"] = "a line of the ledger"
+        self._recover(result, restored=number % 2 == 0, before=synced)
+        return result
+
+    def _synced(self, step: str) -> tuple[bytes, dict[str, bytes]]:
+        """What the ledger says durably, and the good records that it names: the line of which the
+        sync is the step is not.
+        """
+        ledger = self._ledger()
+        if "fsync" in step and step.endswith("ledger.jsonl"):
+            ledger = ledger[: ledger.rstrip(b"\n").rfind(b"\n") + 1]
+        whole = self.folder.with_suffix(".ledger")
+        whole.write_bytes(ledger)
+        finished = {
+            f"{event.trial:04d}-{event.attempt}"
+            for event in read_ledger(whole)
+            if isinstance(event, AttemptFinished)
+        }
+        return ledger, {name: data for name, data in self._good().items() if name in finished}
+
+    def _ledger(self) -> bytes:
+        found = list(self.folder.glob(f"{STUDIES}/torture/[!.]*/ledger.jsonl"))
+        return found[0].read_bytes() if found else b""
+
     def killed(self, after_s: float, random_: random.Random) -> Result:
         """One of its processes, chosen by chance, is killed after this time."""
         result = Result(self.platform.name, ANY_PROCESS, after_s)
@@ -124,10 +177,13 @@ class Case:
         self._recover(result, restored=random_.random() < 0.5)
         return result
 
-    def _recover(self, result: Result, *, restored: bool) -> None:
+    def _recover(
+        self, result: Result, *, restored: bool, before: dict[str, bytes] | None = None
+    ) -> None:
+        """``before``: the good records that have to stay, if not those that there are now."""
         if result.exit_code not in EXPECTED:
             result.wrong["defect"] = f"exit code {result.exit_code}"
-        before = self._good()
+        before = self._good() if before is None else before
         run = self._run()
         if restored and run is not None and self._command("restore", str(run.path)) != 0:
             result.wrong["stuck"] = "restore failed"
@@ -219,6 +275,12 @@ def _environment(pid: int) -> bytes:
         return Path(f"/proc/{pid}/environ").read_bytes() + b"\0"
     except OSError:
         return b""
+
+
+def _is_stopped(pid: int) -> bool:
+    return (
+        Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] == "T"
+    )
 
 
 def _name_of(pid: int) -> str:

@@ -20,7 +20,10 @@ from typing import Any
 LASTING = {"disk full from here on": errno.ENOSPC, "read-only from here on": errno.EROFS}
 ONCE = {"no space": errno.ENOSPC, "input/output error": errno.EIO}
 KILL = "kill -9"
+POWER_CUT = "power cut"
+"""The controller stops there: who started it cuts the disk and kills."""
 SHORT = "short write"
+_SIGNALS = {KILL: signal.SIGKILL, POWER_CUT: signal.SIGSTOP}
 FAULTS = (KILL, *ONCE, SHORT, *LASTING)
 _NAMING = ("rename", "mkdir", "unlink", "rmdir")
 _OPENS_FOR_WRITING = os.O_CREAT | os.O_WRONLY | os.O_RDWR
@@ -78,8 +81,8 @@ class Steps:
         if self.told or (self.fault == SHORT and not writes):
             return False
         self._tell(what)
-        if self.fault == KILL:
-            os.kill(os.getpid(), signal.SIGKILL)
+        if self.fault in _SIGNALS:
+            os.kill(os.getpid(), _SIGNALS[self.fault])
         if self.fault in ONCE:
             self._fail(ONCE[self.fault])
         return writes

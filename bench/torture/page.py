@@ -24,8 +24,10 @@ something below its results. The fault happens in its place, in the controller's
 real: half of the bytes of a *short write* are in the file, and what is written next fails. *From
 here on* means that every further step fails as well until the session has ended. Kills of *any
 process* happen at a random time: of the controller, an agent, a service, or what a platform has
-started. *Tried* are steps in random order, as many as there was time for; a fault is *met* when it
-did happen.
+started. After a *power cut* everything that was not synced is gone: the results are on an ext4 of
+their own, whose journal only a sync commits; while all processes of the case are stopped, what has
+reached the disk is copied; they are killed, and the copy is mounted in its place. *Tried* are steps
+in random order, as many as there was time for; a fault is *met* when it did happen.
 
 """
 
@@ -115,7 +117,6 @@ def _limits(document: dict[str, Any]) -> str:
         "",
         "- Faults are those of the controller's own calls. Files that agents write for a trial are",
         "  removed with it.",
-        "- Power cuts. That a line is on the disk is left to `fsync`, whose every call is a step.",
         "- Guests are killed at random by `make test-system`, not at every step.",
     ]
     lines += [f"- {name}: not run here ({why})." for name, why in document["skipped"].items()]

@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.torture import disk
+from bench.torture.controller import STUDIES
 from bench.torture.network import OwnNetwork
 
 from steelyard.hosts.undo.ours import RunFolders
@@ -33,13 +35,16 @@ _SINK = "service: {use: sink-http}"
 
 @dataclass(frozen=True)
 class Platform:
-    """``needs`` says what is missing here, if anything."""
+    """``needs`` says what is missing here, if anything; ``loses_power``: its results are on a disk
+    that does, and nothing else happens to it.
+    """
 
     name: str
     study: str
     needs: Callable[[], str | None]
     trials: int = 12
     takes_s: float = 4.0
+    loses_power: bool = False
 
 
 def _study(system: str, reset: str = "service") -> str:
@@ -72,6 +77,12 @@ PLATFORMS = (
         ),
         _root("unshare", "ip", "losetup", "mkfs.ext4"),
     ),
+    Platform(
+        "native, own disk",
+        _study("platform: native"),
+        _root(*disk.TOOLS),
+        loses_power=True,
+    ),
     Platform("container", _study("platform: podman", "container"), _root("podman")),
 )
 
@@ -95,7 +106,7 @@ def _settings(network: OwnNetwork) -> Iterator[str]:
 
 def _mounts(folder: Path) -> Iterator[str]:
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
-        if f"{folder}/" in line:
+        if f"{folder}/" in line and line.split()[4] != str(folder / STUDIES):
             yield f"mount {line.split()[4]}"
     for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
         try:
