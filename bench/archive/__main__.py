@@ -48,6 +48,13 @@ def _series(path: Path) -> None:
         pass
 
 
+def _samples(path: Path) -> None:
+    from steelyard.records.archive import open_run  # noqa: PLC0415 - the same
+
+    for _ in open_run(path).samples():
+        pass
+
+
 def _query(path: Path) -> None:
     from steelyard.query.archive import asked  # noqa: PLC0415 - the same
 
@@ -57,6 +64,7 @@ def _query(path: Path) -> None:
 
 STEPS: dict[str, Callable[[Path], None]] = {
     "open": _open, "records": _read, "series": _series, "findings": _find, "query": _query,
+    "samples": _samples,
 }  # fmt: skip
 
 
@@ -81,7 +89,10 @@ def main() -> int:
     """All sizes and steps, or those that were asked for."""
     words = argparse.ArgumentParser(prog="python -m bench.archive")
     words.add_argument("trials", nargs="*", type=int, default=SIZES)
-    words.add_argument("--steps", nargs="+", choices=STEPS, default=tuple(STEPS))
+    words.add_argument("--steps", nargs="+", choices=STEPS, default=tuple(STEPS)[:-1])
+    words.add_argument(
+        "--samples", type=int, default=SAMPLES, help="of each trial, 96 numbers each"
+    )
     words.add_argument("--run", type=Path, help="measure the first step on this run, as JSON")
     asked = words.parse_args()
     if asked.run is not None:
@@ -89,11 +100,12 @@ def main() -> int:
         return 0
     from bench.archive.synthetic import make_run  # noqa: PLC0415 - of the parent alone
 
-    print(f"load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, {SAMPLES} samples")
+    load, processors = os.getloadavg()[0], os.cpu_count()
+    print(f"load average {load:.1f}, {processors} processors, {asked.samples} samples")
     print("trials  step      wall s    CPU s  peak MiB")
     for size in asked.trials:
         with tempfile.TemporaryDirectory() as folder:
-            run = make_run(Path(folder), size, SAMPLES).path
+            run = make_run(Path(folder), size, asked.samples).path
             for step in asked.steps:
                 found = _measured(step, run)
                 print(

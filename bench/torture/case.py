@@ -124,7 +124,7 @@ class Case:
         assert self.disk is not None
         result = Result(self.platform.name, POWER_CUT, number)
         process = self._start(self._words(), POWER_CUT, number)
-        _until(lambda: not process.is_alive() or _is_stopped(process.pid or 0), LONGEST_S)
+        _until(lambda: not process.is_alive() or self._is_at_its_step(process), LONGEST_S)
         ledger, synced = b"", dict[str, bytes]()
         if note(self.folder).exists():
             result.met = note(self.folder).read_text().replace(str(self.folder), "")
@@ -141,6 +141,9 @@ class Case:
             result.wrong["lost"] = "a line of the ledger"
         self._recover(result, restored=number % 2 == 0, before=synced)
         return result
+
+    def _is_at_its_step(self, process: BaseProcess) -> bool:
+        return note(self.folder).exists() and _is_stopped(process.pid or 0)
 
     def _synced(self, step: str) -> tuple[bytes, dict[str, bytes]]:
         """What the ledger says durably, and the good records that it names: the line of which the
