@@ -20,6 +20,7 @@ PRELOADED = [
     "steelyard.cli.session.restore",
     "steelyard.report.formats.json",
     "steelyard.judge.verdict",
+    "bench.torture.ready",
 ]
 MARK = "STEELYARD_TORTURE"
 STUDIES = "results"
