@@ -188,8 +188,10 @@ class Case:
             result.wrong["defect"] = f"exit code {result.exit_code}"
         before = self._good() if before is None else before
         run = self._run()
-        if restored and run is not None and self._command("restore", str(run.path)) != 0:
-            result.wrong["stuck"] = "restore failed"
+        if restored and run is not None:
+            code = self._command("restore", str(run.path))
+            if code != 0:
+                result.wrong["stuck"] = f"restore ended with {code}"
         code = self._command(*self._words())
         if code != 0:
             result.wrong["stuck"] = f"resume ended with {code}"
