@@ -11,11 +11,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from bench.torture.controller import LONGEST_S, MARK, STUDIES, Controllers, note, said
+from bench.torture.controller import (
+    LONGEST_S,
+    MARK,
+    STUDIES,
+    Controller,
+    Controllers,
+    note,
+    said,
+)
 from bench.torture.disk import Disk
 from bench.torture.faults import POWER_CUT
 from bench.torture.network import OwnNetwork
@@ -79,12 +86,12 @@ class Case:
     def stop_before(self, left: int) -> None:
         """A run that was stopped when so many of its trials were left."""
         process = self._start(_RUN)
-        while process.is_alive():
+        while process.exitcode is None:
             time.sleep(0.02)
             if len(list(self.folder.glob(f"{STUDIES}/torture/*/trials/0*"))) == (
                 self.platform.trials - left
             ):
-                os.kill(process.pid or 0, signal.SIGTERM)
+                os.kill(process.pid, signal.SIGTERM)
                 process.join()
         self._ended(process)
 
@@ -102,7 +109,7 @@ class Case:
         if self.disk is not None:
             self.disk.close()
 
-    def _start(self, words: list[str], fault: str = "", at: int = 0) -> BaseProcess:
+    def _start(self, words: list[str], fault: str = "", at: int = 0) -> Controller:
         return self._controllers.start(self.folder, words, self.network.path, fault, at)
 
     def _words(self) -> list[str]:
@@ -124,7 +131,7 @@ class Case:
         assert self.disk is not None
         result = Result(self.platform.name, POWER_CUT, number)
         process = self._start(self._words(), POWER_CUT, number)
-        _until(lambda: not process.is_alive() or self._is_at_its_step(process), LONGEST_S)
+        _until(lambda: process.exitcode is not None or self._is_at_its_step(process), LONGEST_S)
         ledger, synced = b"", dict[str, bytes]()
         if note(self.folder).exists():
             result.met = note(self.folder).read_text().replace(str(self.folder), "")
@@ -132,7 +139,7 @@ class Case:
                 os.kill(pid, signal.SIGSTOP)
             ledger, synced = self._synced(result.met)
             self.disk.copy()
-            for pid in [*self._processes(), process.pid or 0]:
+            for pid in [*self._processes(), process.pid]:
                 os.kill(pid, signal.SIGKILL)
         result.exit_code = self._ended(process)
         if result.met:
@@ -142,8 +149,8 @@ class Case:
         self._recover(result, restored=number % 2 == 0, before=synced)
         return result
 
-    def _is_at_its_step(self, process: BaseProcess) -> bool:
-        return note(self.folder).exists() and _is_stopped(process.pid or 0)
+    def _is_at_its_step(self, process: Controller) -> bool:
+        return note(self.folder).exists() and _is_stopped(process.pid)
 
     def _synced(self, step: str) -> tuple[bytes, dict[str, bytes]]:
         """What the ledger says durably, and the good records that it names: the line of which the
@@ -170,8 +177,8 @@ class Case:
         result = Result(self.platform.name, ANY_PROCESS, after_s)
         process = self._start(self._words())
         process.join(after_s)
-        victim = random_.choice(sorted([*self._processes(), process.pid or 0]))
-        if process.is_alive():
+        victim = random_.choice(sorted([*self._processes(), process.pid]))
+        if process.exitcode is None:
             with suppress(OSError):  # it ended by itself meanwhile
                 name = "the controller" if victim == process.pid else _name_of(victim)
                 os.kill(victim, signal.SIGKILL)
@@ -217,7 +224,7 @@ class Case:
     def _command(self, *words: str) -> int:
         return self._ended(self._start(list(words)))
 
-    def _ended(self, process: BaseProcess) -> int:
+    def _ended(self, process: Controller) -> int:
         written, still_s = self._written(), time.monotonic() + LONGEST_S
         while process.exitcode is None:
             process.join(1.0)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import sys
+import time
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from threading import Lock
 
 from bench.torture.faults import Steps
 from bench.torture.network import enter
@@ -28,6 +31,38 @@ LONGEST_S = 300.0
 """Without a line in the ledger: on a busy machine a session may take longer, and is not stuck."""
 
 
+_ONE_AT_A_TIME = Lock()
+"""Starting a process asks all others whether they have ended, and an exit code is told only once:
+of two threads that ask, one would hear 255.
+"""
+
+
+class Controller:
+    """One that was started."""
+
+    def __init__(self, process: BaseProcess) -> None:
+        with _ONE_AT_A_TIME:
+            process.start()
+        self._process = process
+        self.pid = process.pid or 0
+
+    @property
+    def exitcode(self) -> int | None:
+        """``None`` while it runs."""
+        with _ONE_AT_A_TIME:
+            return self._process.exitcode
+
+    def join(self, timeout_s: float = math.inf) -> None:
+        """Until it has ended, or for so long."""
+        end_s = time.monotonic() + timeout_s
+        while self.exitcode is None and time.monotonic() < end_s:
+            time.sleep(min(0.02, timeout_s))
+
+    def kill(self) -> None:
+        """At once."""
+        self._process.kill()
+
+
 class Controllers:
     """Starts them."""
 
@@ -37,11 +72,11 @@ class Controllers:
 
     def start(
         self, folder: Path, words: list[str], network: str | None, fault: str = "", at: int = 0
-    ) -> BaseProcess:
+    ) -> Controller:
         """``steelyard WORDS`` in ``folder``; what it says lies in ``said`` beside the folder."""
-        process = self._context.Process(target=_run, args=(str(folder), words, network, fault, at))
-        process.start()
-        return process
+        return Controller(
+            self._context.Process(target=_run, args=(str(folder), words, network, fault, at))
+        )
 
 
 def said(folder: Path) -> Path:
