@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from steelyard.records.results.timing import Execution, Quantity, TimedVisit
@@ -13,6 +14,7 @@ from steelyard.timing.execution import (
     Shell,
     Streams,
     execute,
+    held,
 )
 
 WALL = Quantity("wall", "wall time", "s", "lower")
@@ -46,18 +48,36 @@ class Command:
     streams: Streams = field(default_factory=Streams)
     ignored: frozenset[int] | None = frozenset()
     """Exit codes that count as success besides 0; ``None``: all."""
+    until_cleanup: ExitStack = field(default_factory=ExitStack, compare=False)
+    """Holds what the setup started in the background."""
 
-    def run(self, line: str, what: str) -> None:
-        """A line beside the executions.
+    def set_up(self) -> None:
+        """The setup; what it starts in the background, as a server, runs until the cleanup.
 
         Raises:
             CommandFailedError: it ended with another code than 0.
         """
-        if line and (code := execute(["/bin/sh", "-c", line]).exit_code):
-            raise CommandFailedError(
-                f"the {what} command `{line}` of {self.name} ended with exit code {code}",
-                f"run it by hand; nothing of {self.name} can be measured without it",
-            )
+        self.until_cleanup.enter_context(self._beside(self.beside.setup, "setup"))
+
+    def clean_up(self) -> None:
+        """The cleanup, then what the setup had started; raises as :meth:`set_up`."""
+        with self.until_cleanup, self._beside(self.beside.cleanup, "cleanup"):
+            pass
+
+    @contextmanager
+    def _beside(self, line: str, what: str) -> Iterator[None]:
+        """A line beside the executions; what it leaves in the background ends with the context."""
+        if not line:
+            yield
+            return
+        with held(["/bin/sh", "-c", line]) as done:
+            if done.exit_code:
+                raise CommandFailedError(
+                    f"the {what} command `{line}` of {self.name} ended with exit code "
+                    f"{done.exit_code}",
+                    f"run it by hand; nothing of {self.name} can be measured without it",
+                )
+            yield
 
     def execute(self) -> Execution:
         """One execution, with what belongs before and after it.
@@ -65,15 +85,15 @@ class Command:
         Raises:
             CommandFailedError: it failed, and that is not to be ignored.
         """
-        self.run(self.beside.prepare, "prepare")
-        done = execute(self.shell.argv(self.line), self.streams)
+        with self._beside(self.beside.prepare, "prepare"):
+            done = execute(self.shell.argv(self.line), self.streams)
         if done.exit_code and self.ignored is not None and done.exit_code not in self.ignored:
             raise CommandFailedError(
                 f"{self.name} ended with exit code {done.exit_code}",
                 "--show-output shows what it says; --ignore-failure counts it all the same",
             )
-        self.run(self.beside.conclude, "conclude")
-        return done
+        with self._beside(self.beside.conclude, "conclude"):
+            return done
 
 
 def clean_up(commands: Iterable[Command]) -> None:
@@ -85,7 +105,7 @@ def clean_up(commands: Iterable[Command]) -> None:
     failed = []
     for command in commands:
         try:
-            command.run(command.beside.cleanup, "cleanup")
+            command.clean_up()
         except CommandFailedError as error:
             failed.append(error.message)
     if failed:
@@ -111,7 +131,7 @@ class Commands:
         """
         for command in self._commands.values():
             self._begun.append(command)
-            command.run(command.beside.setup, "setup")
+            command.set_up()
         slowest_s = 0.0
         for command in self._commands.values():
             runs = [command.execute().wall_s for _ in range(warmups + 1)]

@@ -13,7 +13,8 @@ import shlex
 import socket
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -24,6 +25,7 @@ from steelyard.errors import HostError
 from steelyard.records.results.timing import Execution
 
 _CONTROL = 3
+_SEPARATED = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?(e[-+]?\d+)?", re.IGNORECASE)
 _NOTHING = Path(os.devnull)
 _LAST_WORDS = 400
 _SHELL_STARTS = 11
@@ -92,7 +94,14 @@ class Streams:
 
 
 def execute(argv: Sequence[str], streams: Streams | None = None) -> Execution:
-    """Runs a command to its end, and ends every process that it started.
+    """Runs a command to its end, and ends every process that it started; raises as `held`."""
+    with held(argv, streams) as done:
+        return done
+
+
+@contextmanager
+def held(argv: Sequence[str], streams: Streams | None = None) -> Iterator[Execution]:
+    """Runs a command to its end; processes that it has left are ended with the context.
 
     The clock runs from before the process is made until it has been waited for. Its input is
     empty unless there is one.
@@ -103,23 +112,32 @@ def execute(argv: Sequence[str], streams: Streams | None = None) -> Execution:
     chosen = streams or Streams()
     with TemporaryFile() as output:
         with (chosen.input or _NOTHING).open("rb") as source:
-            words = list(_words(*_held(argv, source, output, chosen)))
-        if "refused" in words[0]:
-            raise CommandFailedError(
-                f"cannot start `{shlex.join(argv)}`: {words[0]['refused']['message']}",
-                "give a program that is on the PATH; a pipe or a redirection needs a shell",
-            )
-        started, ended = words[0]["started"], words[1]["ended"]["how"]
-        code = ended["exit_code"] if ended["signal"] is None else -int(ended["signal"])
-        number = chosen.number if code == 0 else None
-        return Execution(
-            wall_s=(ended["monotonic_ns"] - started["monotonic_ns"]) / 1e9,
-            user_s=ended["user_ns"] / 1e9,
-            system_s=ended["system_ns"] / 1e9,
-            rss_bytes=ended["max_rss_bytes"],
-            exit_code=code,
-            printed=None if number is None else _number(argv, output, number),
+            ours, holder = _held(argv, source, output, chosen)
+        try:
+            with ours, ours.makefile("rb") as lines:
+                how = _until_it_ends(argv, map(json.loads, lines))
+                number = chosen.number if how.exit_code == 0 else None
+                printed = None if number is None else _number(argv, output, number)
+                yield replace(how, printed=printed)
+        finally:
+            os.waitpid(holder, 0)
+
+
+def _until_it_ends(argv: Sequence[str], words: Iterator[dict[str, Any]]) -> Execution:
+    first = next(words)
+    if "refused" in first:
+        raise CommandFailedError(
+            f"cannot start `{shlex.join(argv)}`: {first['refused']['message']}",
+            "give a program that is on the PATH; a pipe or a redirection needs a shell",
         )
+    started, ended = first["started"], next(words)["ended"]["how"]
+    return Execution(
+        wall_s=(ended["monotonic_ns"] - started["monotonic_ns"]) / 1e9,
+        user_s=ended["user_ns"] / 1e9,
+        system_s=ended["system_ns"] / 1e9,
+        rss_bytes=ended["max_rss_bytes"],
+        exit_code=ended["exit_code"] if ended["signal"] is None else -int(ended["signal"]),
+    )
 
 
 @cache
@@ -149,24 +167,20 @@ def _held(
         return ours, os.posix_spawn(holder[0], holder, os.environ, file_actions=actions)
 
 
-def _words(ours: socket.socket, holder: int) -> Iterator[dict[str, Any]]:
-    """What the holder reports until it has ended; then it is waited for."""
-    try:
-        with ours, ours.makefile("rb") as lines:
-            yield from map(json.loads, lines)
-    finally:
-        os.waitpid(holder, 0)
-
-
 def _number(argv: Sequence[str], output: IO[bytes], pattern: re.Pattern[str]) -> float:
     output.seek(0)
     text = output.read().decode("utf-8", "replace")
     found = pattern.findall(text)
     try:
-        return float(found[-1].replace(",", ""))
+        return float(_without_separators(found[-1]))
     except (IndexError, ValueError) as error:
         raise CommandFailedError(
             f"the output of `{shlex.join(argv)}` holds no number where `{pattern.pattern}` looks "
             f"for it: {text.strip()[-_LAST_WORDS:]!r}",
-            "give an expression with one group that matches the digits",
+            "give an expression with one group that matches the digits; a decimal point, no comma",
         ) from error
+
+
+def _without_separators(text: str) -> str:
+    """``12,345.6`` without its comma; ``12,3`` may be a decimal comma and stays as it is."""
+    return text.replace(",", "") if _SEPARATED.fullmatch(text) else text

@@ -74,7 +74,7 @@ class Levels:
         if name not in self._ready:
             try:
                 command = self.command(name)
-                command.run(command.beside.setup, "setup")
+                command.set_up()
             except CommandFailedError as error:
                 raise LevelSkipped(name) from error
             self._ready[name] = replace(command, beside=each_time(command.beside))

@@ -164,7 +164,26 @@ def _order(timing: Timing) -> Iterator[str]:
 
 
 def judged(timing: Timing) -> TrialsVerdict | None:
-    """The verdict on all visits; ``None`` where there are too few or they do not vary."""
+    """The verdict on all visits; ``None`` where nothing can be judged: `why_not_judged`."""
+    try:
+        return _judged(timing)
+    except TrialsError:
+        return None
+
+
+def why_not_judged(timing: Timing) -> str | None:
+    """What makes a verdict impossible, in words; ``None`` where there is one."""
+    least = LEAST_VISITS if len(timing.subjects) == 2 else len(timing.subjects) * LEAST_VISITS // 2
+    if len(timing.visits) < least:
+        return f"a verdict needs {least} visits at least, there were {len(timing.visits)}"
+    try:
+        _judged(timing)
+    except TrialsError as error:
+        return error.message
+    return None
+
+
+def _judged(timing: Timing) -> TrialsVerdict:
     several = len(timing.subjects) > 2
     count = len(timing.visits)
     visits = timing.visits[: count - count % len(timing.subjects)] if several else timing.visits
@@ -172,10 +191,7 @@ def judged(timing: Timing) -> TrialsVerdict | None:
         system=[visit.subject for visit in visits],
         response=[visit.values[timing.primary] for visit in visits],
     )
-    try:
-        return judge_rows(rows, _declared(timing, several=several))
-    except TrialsError:
-        return None
+    return judge_rows(rows, _declared(timing, several=several))
 
 
 def _declared(timing: Timing, *, several: bool) -> Declared:

@@ -57,7 +57,7 @@ class Prepared:
 
     def _first_s(self, command: Command, warmups: int) -> float:
         self._begun.append(command)
-        command.run(command.beside.setup, "setup")
+        command.set_up()
         return [command.execute().wall_s for _ in range(warmups + 1)][-1]
 
     def log(self, name: str, quantity: Quantity) -> float:

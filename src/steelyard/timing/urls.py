@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ MEDIAN = Quantity("latency_p50", "median response time", "ns", "lower")
 TAIL = Quantity("latency_p99", "99th percentile", "ns", "lower")
 _LONGEST_S = 120.0
 _OPTIONS_HINT = "give options of `steelyard load` after `--`"
+_FOR_TLS = {"--insecure": 0, "-k": 0, "--tls-resume": 0, "--cacert": 1, "--servername": 1}
+"""Options of the engine that clear text refuses, and how many words follow them."""
+_TLS_SCHEMES = frozenset({"https", "smtps", "lmtps", "pop3s", "imaps", "ftps"})
 _WINDOWS = 5
 """How many windows may pass, on a machine that is busy elsewhere, before one holds an answer."""
 
@@ -34,10 +37,19 @@ class Urls:
     executions_per_visit = 1
 
     def __init__(
-        self, engine: Path, urls: Mapping[str, str], options: Sequence[str], window_s: float
+        self,
+        engine: Path,
+        urls: Mapping[str, str],
+        options: Sequence[str],
+        window_s: float,
+        judged: str = THROUGHPUT.name,
     ) -> None:
         self.subjects = dict(urls)
-        self._engine, self._options, self._window_s = engine, tuple(options), window_s
+        self._engine, self._window_s = engine, window_s
+        self._options = {
+            name: options_of(url, urls.values(), options) for name, url in urls.items()
+        }
+        self._judged = next(each for each in self.responses if each.name == judged)
 
     def prepare(self, warmups: int, visit_s: float) -> float:  # noqa: ARG002 - the window is given
         """One load of each that is not judged, at least; seconds of a visit."""
@@ -54,9 +66,11 @@ class Urls:
         """
         for empty_windows in range(_WINDOWS):
             found = self._load(name)
-            if found["counts"]["ok_in_window"]:
-                return _visit(name, found, empty_windows)
-            failures = {**found["errors"], **found["connection_errors"]}
+            failures = _failures(found)
+            if ok := found["counts"]["ok_in_window"]:
+                visit = _visit(name, found, failures, empty_windows)
+                self._refuse_without(visit, ok)
+                return visit
             if failures:
                 raise LoadFailedError(
                     f"no operation of {name} succeeded: {json.dumps(failures)}",
@@ -67,6 +81,14 @@ class Urls:
             "measure longer: give a longer --window",
         )
 
+    def _refuse_without(self, visit: TimedVisit, ok: int) -> None:
+        if self._judged.name not in visit.values:
+            raise LoadFailedError(
+                f"a window of {self._window_s:g} s of {visit.subject} held {ok} operations, too "
+                f"few for its {self._judged.label}",
+                "measure longer: give a longer --window; or judge throughput",
+            )
+
     def end(self) -> None:
         """Nothing was started."""
 
@@ -74,7 +96,7 @@ class Urls:
         window = f"{round(self._window_s * 1000)}ms"
         words = [str(self._engine), "load", self.subjects[name], "-d", window, "--json"]
         done = subprocess.run(
-            [*words, *self._options],
+            [*words, *self._options[name]],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -96,7 +118,39 @@ class Urls:
         return found
 
 
-def _visit(name: str, found: Mapping[str, Any], empty_windows: int) -> TimedVisit:
+def options_of(url: str, urls: Iterable[str], options: Sequence[str]) -> tuple[str, ...]:
+    """Those of one address: clear text beside TLS gets none that is for TLS alone."""
+    if "--starttls" in options or _is_tls(url) or not any(map(_is_tls, urls)):
+        return tuple(options)
+    kept, skipped = [], 0
+    for word in options:
+        option, separator, _ = word.partition("=")
+        if skipped:
+            skipped -= 1
+        elif option in _FOR_TLS:
+            skipped = 0 if separator else _FOR_TLS[option]
+        else:
+            kept.append(word)
+    return tuple(kept)
+
+
+def _is_tls(url: str) -> bool:
+    return url.partition("://")[0] in _TLS_SCHEMES
+
+
+def _failures(found: Mapping[str, Any]) -> dict[str, int]:
+    """By phase and kind."""
+    return {
+        f"{phase} {kind}": count
+        for part in ("errors", "connection_errors")
+        for phase, kinds in found[part].items()
+        for kind, count in kinds.items()
+    }
+
+
+def _visit(
+    name: str, found: Mapping[str, Any], failures: Mapping[str, int], empty_windows: int
+) -> TimedVisit:
     latency = found["latency_ns"]["response"]
     values = {
         THROUGHPUT.name: found["rates"]["ok_per_s"],
@@ -104,4 +158,11 @@ def _visit(name: str, found: Mapping[str, Any], empty_windows: int) -> TimedVisi
         TAIL.name: latency["p99"],
     }
     measured = {key: value for key, value in values.items() if value}
-    return TimedVisit(name, measured, empty_windows=empty_windows)
+    counts = found["counts"]
+    return TimedVisit(
+        name,
+        measured,
+        empty_windows=empty_windows,
+        operations=counts["ok"] + counts["errors"],
+        failures=failures,
+    )

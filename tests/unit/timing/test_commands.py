@@ -62,6 +62,12 @@ def test_exit_codes_and_signals_are_distinguished() -> None:
     assert execute(["sh", "-c", "kill -9 $$"]).exit_code == -9
 
 
+@pytest.mark.parametrize("text", ["5,1", "0,51", "1,2345", "12,34,567", "0,123"])
+def test_a_decimal_comma_is_refused_and_not_read_as_another_number(text: str) -> None:
+    with pytest.raises(CommandFailedError):
+        execute(["echo", text], Streams(number=re.compile("(.+)")))
+
+
 def test_a_number_is_found_in_the_output() -> None:
     streams = Streams(number=re.compile(r"took ([\d.,]+) ms"))
     assert execute(["echo", "took 1,234.5 ms"], streams).printed == 1234.5

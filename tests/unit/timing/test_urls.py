@@ -10,16 +10,16 @@ import pytest
 
 from steelyard.records.results.timing import TimedVisit, Timing
 from steelyard.report.formats.timing import json_export
-from steelyard.report.sentences.terminal.timing import _repeated
-from steelyard.timing.urls import THROUGHPUT, LoadFailedError, Urls
+from steelyard.report.sentences.terminal.timing import window_lines
+from steelyard.timing.urls import THROUGHPUT, LoadFailedError, Urls, options_of
 
 
 def window(ok: int, **errors: int) -> dict[str, Any]:
     return {
-        "counts": {"ok_in_window": ok},
+        "counts": {"ok_in_window": ok, "ok": ok, "errors": sum(errors.values())},
         "rates": {"ok_per_s": 5.0 * ok},
         "latency_ns": {"response": {"p50": 1e6, "p99": 2e6}},
-        "errors": errors,
+        "errors": {"ttfb": errors} if errors else {},
         "connection_errors": {},
     }
 
@@ -84,5 +84,47 @@ def test_empty_windows_are_reported_and_exported() -> None:
     visits = [TimedVisit("a", {"throughput": 5.0}, empty_windows=2), TimedVisit("b", {})]
     subjects = {"a": "http://a/", "b": "http://b/"}
     timing = Timing(subjects, (THROUGHPUT,), "throughput", 0.05, 1, 8, visits=visits)
-    assert [line.count("a ended in 2 windows") for line in _repeated(timing)] == [1]
+    assert [line.count("a ended in 2 windows") for line in window_lines(timing)] == [1]
     assert json_export(timing, None).count('"empty_windows": 2') == 1
+
+
+def test_a_window_without_the_percentile_that_is_judged_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    short = window(8) | {"latency_ns": {"response": {"p50": 1e6, "p99": None}}}
+    monkeypatch.setattr(Urls, "_load", lambda _self, _name: short)
+    words: tuple[Any, ...] = (Path("engine"), {"a": "http://a/"}, [], 0.2)
+    assert Urls(*words).visit("a").values.keys() == {"throughput", "latency_p50"}
+    with pytest.raises(LoadFailedError, match="8 operations") as refused:
+        Urls(*words, "latency_p99").visit("a")
+    assert "--window" in refused.value.hint
+
+
+def test_failures_are_counted_by_phase_and_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, _ = urls(monkeypatch, window(40, timeout=3, peer_closed=2), window(10, timeout=1))
+    visits = [found.visit("a"), found.visit("a")]
+    subjects = {"a": "http://a/", "b": "http://b/"}
+    timing = Timing(subjects, (THROUGHPUT,), "throughput", 0.05, 1, 8, visits=visits)
+    assert timing.failures("a") == {"ttfb timeout": 4, "ttfb peer_closed": 2}
+    assert sum(visit.operations for visit in visits) == 56
+    assert len(window_lines(timing)) == 1
+    assert timing.failures("b") == {}
+
+
+CLEAR, TLS = "http://a/", "https://b/"
+OF_TLS = ["-c", "2", "--cacert", "ca.pem", "-k", "--servername=x", "--http2"]
+
+
+@pytest.mark.parametrize(
+    ("url", "urls", "options", "given"),
+    [
+        (CLEAR, [CLEAR, TLS], OF_TLS, ["-c", "2", "--http2"]),
+        (TLS, [CLEAR, TLS], OF_TLS, OF_TLS),
+        (CLEAR, [CLEAR, CLEAR], OF_TLS, OF_TLS),
+        ("smtp://a", ["smtp://a", "smtps://a"], ["-k", "--starttls"], ["-k", "--starttls"]),
+    ],
+)
+def test_clear_text_beside_tls_gets_no_option_that_it_would_refuse(
+    url: str, urls: list[str], options: list[str], given: list[str]
+) -> None:
+    assert options_of(url, urls, options) == tuple(given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,6 +68,8 @@ def lines_of(commands: list[str], names: list[str], parameters: list[str]) -> It
         raise typer.BadParameter(
             "a comparison needs two commands, or a list of values", param_hint="COMMAND"
         )
+    if any(not line.strip() for line, _ in filled):
+        raise typer.BadParameter("a command is empty", param_hint="COMMAND")
     if names and len(names) != len(filled):
         raise typer.BadParameter(
             f"{len(names)} names for {len(filled)} commands", param_hint="--command-name"
@@ -76,6 +78,14 @@ def lines_of(commands: list[str], names: list[str], parameters: list[str]) -> It
     for index, (name, (line, values)) in enumerate(zip(given, filled, strict=True)):
         before = given[:index].count(name)
         yield Line(f"{name} #{before + 1}" if before else name, line, values)
+
+
+def refuse_unused(parameters: list[str], texts: Iterable[str]) -> None:
+    """A parameter that stands nowhere would compare a command with itself."""
+    whole = "\n".join(texts)
+    for name in (parameter.partition("=")[0] for parameter in parameters):
+        if f"{{{name}}}" not in whole:
+            raise typer.BadParameter(f"no command holds {{{name}}}", param_hint="--parameter-list")
 
 
 def parameter_values(parameter: str) -> list[tuple[str, str]]:
@@ -94,17 +104,18 @@ def fill(line: str, values: dict[str, str]) -> str:
     return line
 
 
-def primary_of(response: str, printed: Quantity | None) -> str:
-    """The name of what is judged: the number that is looked for, else what was asked for.
+def primary_of(response: str | None, printed: Quantity | None) -> str:
+    """The name of what is judged: what was asked for, else the printed number, else wall.
 
     Raises:
-        typer.BadParameter: there is no such response.
+        typer.BadParameter: there is no such response, or no number is looked for.
     """
-    if printed is not None:
-        return printed.name
-    known = [each.name for each in _RESPONSES]
+    known: list[str] = [each.name for each in (*_RESPONSES, *([printed] if printed else ()))]
+    if response is None:
+        return known[-1] if printed else known[0]
     if response not in known:
+        more = "; `printed` needs --number" if response == _PRINTED else ""
         raise typer.BadParameter(
-            f"{response!r} is none of {', '.join(known)}", param_hint="--response"
+            f"{response!r} is none of {', '.join(known)}{more}", param_hint="--response"
         )
     return response

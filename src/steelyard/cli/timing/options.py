@@ -82,12 +82,16 @@ class Searched:
         str, typer.Option("--shell", "-S", help="Program that interprets commands, or `none`.")
     ] = "default"
     response: Annotated[
-        str,
-        typer.Option("--response", help="What is judged: wall, user, system, memory, or printed."),
-    ] = "wall"
+        str | None,
+        typer.Option(
+            "--response",
+            help="What is judged: wall, user, system, memory, or printed.  "
+            "[default: printed with --number, else wall]",
+        ),
+    ] = None
     number: Annotated[
         str | None,
-        typer.Option("--number", help="Expression with one group: the printed number to judge."),
+        typer.Option("--number", help="Expression with one group: the number that is `printed`."),
     ] = None
     number_unit: Annotated[str, typer.Option("--number-unit", help="Its unit, as `ms`.")] = ""
     number_higher: Annotated[

@@ -15,16 +15,16 @@ from steelyard.cli.console import Telling, say, stderr, tell
 from steelyard.cli.options import FailIf
 from steelyard.cli.timing.options import Shared
 from steelyard.errors import ExitCode, HostError
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
 from steelyard.plan.order import draw_seed
 from steelyard.records.results.timing import Timing
-from steelyard.report.figures import counted
 from steelyard.report.formats.timing import EXPORTS, json_export
 from steelyard.report.sentences.terminal.timing import timing_lines
 from steelyard.report.sentences.terminal.trials import trials_lines
 from steelyard.report.tables.timing import lines_of, timing_table
 from steelyard.timing.execution import CleanupFailedError
-from steelyard.timing.session import Declaration, Progress, Subjects, timed
+from steelyard.timing.session import Declaration, Progress, Subjects, timed, why_not_judged
 from steelyard.units import UnitError, parse
 
 DEFAULT_BUDGET_S = 30
@@ -97,11 +97,13 @@ def compare(
         if error.before is not None or not seen:
             raise
         timing, found, failed = seen[-1].timing, seen[-1].found, error
+    if found is None:
+        timing = replace(timing, not_judged=why_not_judged(timing))
     _print(timing, found, wanted)
     _export(timing, found, wanted)
     if failed is not None:
         raise failed
-    words = {verdict.word for verdict in found.verdicts} if found else set()
+    words = {each.word for each in found.verdicts} if found else {VerdictWord.NOT_JUDGED}
     if code is ExitCode.DONE and words & set(wanted.fail_if):
         return ExitCode.VERDICT_NOT_MET
     return code
@@ -145,7 +147,7 @@ def _print(timing: Timing, found: TrialsVerdict | None, wanted: Wanted) -> None:
         say(line)
     say()
     if found is None:
-        say(f"Not judged: {counted(len(timing.visits), 'visit')}; a verdict needs 8 that vary.")
+        say(f"Not judged: {timing.not_judged}.")
         return
     for line in [*timing_lines(timing, found), *(_basis(timing, found) if wanted.verbose else [])]:
         say(line)
@@ -179,4 +181,6 @@ def _quantity(text: str, kind: str, option: str) -> float:
         raise typer.BadParameter(f"{error.message}; {error.hint}", param_hint=option) from error
     if value <= 0:
         raise typer.BadParameter("more than 0 is needed", param_hint=option)
+    if kind == "share" and value > 1:
+        raise typer.BadParameter("100 % is the most", param_hint=option)
     return value

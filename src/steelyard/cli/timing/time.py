@@ -55,16 +55,18 @@ OutputOption = Annotated[
     bool, typer.Option("--show-output", help="Show what commands print, on standard error.")
 ]
 ResponseOption = Annotated[
-    str,
+    str | None,
     typer.Option(
-        "--response", help="What is judged: wall, user, system, memory, or printed (--number)."
+        "--response",
+        help="What is judged: wall, user, system, memory, or printed.  "
+        "[default: printed with --number, else wall]",
     ),
 ]
 NumberOption = Annotated[
     str | None,
     typer.Option(
         "--number",
-        help="Expression with one group that finds a number in the output; it is what is judged.",
+        help="Expression with one group that finds a number in the output: `printed`.",
     ),
 ]
 NumberUnitOption = Annotated[str, typer.Option("--number-unit", help="Its unit, as `ms`.")]
@@ -88,7 +90,7 @@ def time(  # noqa: PLR0917 - typer reads options from the parameters
     ignore_failure: IgnoreOption = False,
     input_file: InputOption = None,
     show_output: OutputOption = False,
-    response: ResponseOption = "wall",
+    response: ResponseOption = None,
     number: NumberOption = None,
     number_unit: NumberUnitOption = "",
     number_higher: NumberDirectionOption = False,
@@ -96,11 +98,12 @@ def time(  # noqa: PLR0917 - typer reads options from the parameters
     shared: Shared,
 ) -> int:
     """Time commands against each other: `steelyard time 'A' 'B'`; no file is needed."""
-    from steelyard.cli.timing.command_lines import Found, lines_of, primary_of
+    from steelyard.cli.timing.command_lines import Found, lines_of, primary_of, refuse_unused
     from steelyard.cli.timing.outcome import Wanted, compare, declared
     from steelyard.timing.commands import Beside, Command, Commands
     from steelyard.timing.execution import Shell, Streams
 
+    refuse_unused(parameters or [], (*commands, setup, prepare, conclude, cleanup))
     found = Found.of(number, number_unit, higher=number_higher)
     streams = Streams(input_file, show_output, found.expression)
     beside = Beside(setup, prepare, conclude, cleanup)

@@ -46,7 +46,8 @@ def versus(
     wanted = Wanted.of(shared)
     engine = find_engine()
     check_version(engine)
-    subjects = Urls(engine, addresses, ["-c", str(users), *options], _seconds(window))
+    load = ["-c", str(users), *options]
+    subjects = Urls(engine, addresses, load, _seconds(window), response)
     return compare(subjects, declared(response, shared, 0), None, wanted)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -29,13 +30,16 @@ class TimedVisit:
     """One random assignment: a subject measured once. ``values`` are by the name of the response.
 
     ``executions`` are those of a command; their mean is one value, since they share the visit.
-    ``empty_windows`` are those of a server in which no operation ended before this one.
+    ``empty_windows`` are those of a server in which no operation ended before this one;
+    ``failures`` its operations and connections that failed, by kind, ``operations`` all that ended.
     """
 
     subject: str
     values: Mapping[str, float]
     executions: tuple[Execution, ...] = ()
     empty_windows: int = 0
+    operations: int = 0
+    failures: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class Timing:
 
     ``subjects`` maps a name to what was run; the first is the baseline. ``budget_visits`` is what
     the judge takes for the horizon. ``shell_s`` is what starting the shell alone takes.
+    ``not_judged`` says why there is no verdict in the end.
     """
 
     subjects: Mapping[str, str]
@@ -66,6 +71,7 @@ class Timing:
     shell_s: float | None = None
     alpha: float = 0.05
     visits: list[TimedVisit] = field(default_factory=list)
+    not_judged: str | None = None
 
     @property
     def baseline(self) -> str:
@@ -77,6 +83,10 @@ class Timing:
 
     def of(self, subject: str) -> list[TimedVisit]:
         return [visit for visit in self.visits if visit.subject == subject]
+
+    def failures(self, subject: str) -> Counter[str]:
+        """Over the visits, by kind."""
+        return sum((Counter(visit.failures) for visit in self.of(subject)), Counter[str]())
 
     def median(self, subject: str, response: str) -> float | None:
         """Over the visits; ``None`` where the response was never measured."""

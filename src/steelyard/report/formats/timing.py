@@ -21,7 +21,10 @@ Export = Callable[[Timing, TrialsVerdict | None], str]
 
 
 def json_export(timing: Timing, found: TrialsVerdict | None) -> str:
-    """``results`` as hyperfine writes them, and ``verdict`` as ``judge --json`` does."""
+    """``results`` as hyperfine writes them, and ``verdict`` as ``judge --json`` does.
+
+    Without one, ``not_judged`` says why.
+    """
     document = {
         "results": [_result(name, timing) for name in timing.subjects],
         "baseline": timing.baseline,
@@ -29,6 +32,7 @@ def json_export(timing: Timing, found: TrialsVerdict | None) -> str:
         "seed": timing.seed,
         "shell_s": timing.shell_s,
         "verdict": None if found is None else json.loads(json_text(found, Labels())),
+        "not_judged": timing.not_judged,
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
@@ -40,7 +44,8 @@ def csv_export(timing: Timing, found: TrialsVerdict | None) -> str:
     for name in timing.subjects:
         result = _result(name, timing)
         verdict = verdicts.get(name)
-        kept = {key: value for key, value in result.items() if not isinstance(value, list)}
+        kept = {key: value for key, value in result.items() if not isinstance(value, list | dict)}
+        kept |= {"failed_operations": timing.failures(name).total()} if "failures" in result else {}
         kept["verdict"] = verdict.word.value if verdict else None
         for end in ("estimate_log", "low_log", "high_log"):
             kept[end] = getattr(verdict, end) if verdict else None
@@ -85,8 +90,17 @@ def _result(name: str, timing: Timing) -> dict[str, Any]:
         for response in timing.responses:
             values = [v.values[response.name] for v in visits if response.name in v.values]
             found |= {f"{response.name}_{key}": value for key, value in _summary(values).items()}
-        return found | {"empty_windows": sum(visit.empty_windows for visit in visits)}
+        return found | _of_windows(name, timing)
     return found | _of_executions(visits)
+
+
+def _of_windows(name: str, timing: Timing) -> dict[str, Any]:
+    visits = timing.of(name)
+    return {
+        "empty_windows": sum(visit.empty_windows for visit in visits),
+        "operations": sum(visit.operations for visit in visits),
+        "failures": dict(timing.failures(name)),
+    }
 
 
 def _of_executions(visits: Sequence[TimedVisit]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
 from steelyard.records.results.timing import Timing
 from steelyard.report.figures import counted, quantity
@@ -14,7 +16,7 @@ def timing_lines(timing: Timing, found: TrialsVerdict) -> list[str]:
     """Without what every verdict rests on, which ``trials_lines`` says."""
     view = view_of(found, timing.response.label)
     lines = [str(main) for main, _ in answer(view)]
-    return [*lines, "", _design(timing), *_repeated(timing), *note_lines(view)]
+    return [*lines, "", _design(timing), *window_lines(timing), *note_lines(view)]
 
 
 def _design(timing: Timing) -> str:
@@ -30,8 +32,24 @@ def _design(timing: Timing) -> str:
     return f"{done}; at most 5 % of such studies call equal subjects different.{shell}"
 
 
+def window_lines(timing: Timing) -> list[str]:
+    """What of a server is in no figure, and favours it: windows without an answer, and failures."""
+    return [*_failed(timing), *_repeated(timing)]
+
+
+def _failed(timing: Timing) -> Iterator[str]:
+    for name in timing.subjects:
+        failures = timing.failures(name)
+        if failures:
+            whole = sum(visit.operations for visit in timing.of(name))
+            kinds = ", ".join(f"{kind}: {count:,}" for kind, count in failures.most_common())
+            yield (
+                f"{failures.total():,} of {whole:,} operations of {name} failed ({kinds}); "
+                "throughput and response times are those of the others."
+            )
+
+
 def _repeated(timing: Timing) -> list[str]:
-    """Windows that are not in any figure: leaving them out favours the server that had them."""
     empty = {name: sum(v.empty_windows for v in timing.of(name)) for name in timing.subjects}
     return [
         f"No operation of {name} ended in {counted(count, 'window')}; "
