@@ -71,7 +71,7 @@ def test_a_slower_server_is_found_and_may_fail_a_pipeline(steelyard: Steelyard) 
     assert json.loads(done.stdout)["response"] == "throughput"
 
 
-def test_a_process_that_a_command_leaves_behind_ends_with_it(steelyard: Steelyard) -> None:
+def test_a_background_process_of_a_command_ends_with_the_command(steelyard: Steelyard) -> None:
     left = "sleep 3600 & echo $! >> pids"
     done = steelyard.run(
         "time", f"{left}; sleep 0.01", f"{left}; sleep 0.02", "--budget", "1s", "--margin", "90%",
