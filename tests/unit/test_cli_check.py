@@ -77,8 +77,20 @@ def test_standard_input_is_read() -> None:
         CLEAN.replace(",", "\t"),
         CLEAN.replace("\n", "\n\n"),
         CLEAN + "later,throughput,req/s,not measured\n",
+        "system;cores;rate (req/s)\na;1,204;10\nb;2,408;20\n",
+        "system;cores;rate (req/s)\na;0,1;10\nb;all;20\n",
+        "system;table;rate (req/s)\na;5,1;10\nb;5,2;20\n",
     ],
-    ids=["byte order mark", "semicolons", "tabs", "blank lines", "a text"],
+    ids=[
+        "byte order mark",
+        "semicolons",
+        "tabs",
+        "blank lines",
+        "a text",
+        "thousands in a wide table",
+        "lists in a wide table",
+        "places in a wide table",
+    ],
 )
 def test_a_table_may_have_this_form(text: str | bytes, tmp_path: Path) -> None:
     checked(tmp_path, text)
@@ -92,6 +104,14 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "a column twice": ("system,value,value\na,1,2\n", "1:14: the column `value` stands there"),
     "an open quote": ('system,value\n"a,1\n', "2:1: a quote is opened here and not closed"),
     "a decimal comma": ("system;value\na;1,5\n", "2:3: `1,5` has a decimal comma"),
+    "a wide table with decimal commas": (
+        "system;rate (req/s);time (s)\na;100,5;10\nb;200;10,5\n",
+        "2:3: `100,5` has a decimal comma",
+    ),
+    "a decimal comma among thousands": (
+        "system;rate (req/s);time (s)\na;1,204;10\nb;0,998;10\n",
+        "2:3: `1,204` has a decimal comma",
+    ),
     "not text": (b"\xff\xfe\x00\x01", "1:1: cannot be read"),
 }
 

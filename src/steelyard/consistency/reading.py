@@ -26,6 +26,8 @@ _BESIDE = {"value", "printed", "unit", "direction", "samples", "note", "notes", 
 REPLICATES = {"replications", "replicates", "repetitions", "repeats"}
 _ORIGIN = ("source", "table", "figure", "page", "ref", "block", "section")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}", re.ASCII)
+"""What may as well be a whole number: ``1,234``."""
 _IN_NAME = re.compile(r"(?P<name>.+?)\s*(?:_(?P<a>[A-Za-z]+)|[\[(](?P<b>[^\])]+)[\])])")
 Row = Mapping[str, Field]
 
@@ -80,14 +82,30 @@ def _refuse(*kinds: Sequence[Complaint], slug: str = "published-table-is-wrong")
 
 
 def _refuse_decimal_commas(path: Path, rows: Sequence[Row]) -> None:
-    wrong = []
-    for row in rows:
-        field = row.get("value")
-        if field is not None and _DECIMAL_COMMA.fullmatch(field.text):
-            hint = f"write decimal points: {field.text.replace(',', '.')}"
-            message = f"`{field.text}` has a decimal comma"
-            wrong.append(Complaint(path, field.line, field.column, message, hint))
-    _refuse(wrong)
+    _refuse([_decimal_comma(path, field) for field in _with_commas(rows)])
+
+
+def _decimal_comma(path: Path, field: Field) -> Complaint:
+    hint = f"write decimal points: {field.text.replace(',', '.')}"
+    message = f"`{field.text}` has a decimal comma"
+    return Complaint(path, field.line, field.column, message, hint)
+
+
+def _with_commas(rows: Sequence[Row]) -> list[Field]:
+    """Fields with a decimal comma: values, or those of a column of nothing but numbers."""
+    names = list(rows[0])
+    if "value" in names:
+        return [row["value"] for row in rows if _DECIMAL_COMMA.fullmatch(row["value"].text)]
+    return [field for name in names if not _is_beside(name) for field in _commas_in(name, rows)]
+
+
+def _commas_in(name: str, rows: Sequence[Row]) -> list[Field]:
+    """None where all may separate thousands: such a column is one of texts."""
+    fields = [row[name] for row in rows if row[name].text]
+    commas = [field for field in fields if _DECIMAL_COMMA.fullmatch(field.text)]
+    numbers = sum(printed(field.text) is not None for field in fields)
+    mixed = len(commas) + numbers < len(fields)
+    return [] if mixed or all(_THOUSANDS.fullmatch(f.text) for f in commas) else commas
 
 
 def _long(rows: Sequence[Row]) -> list[Cell]:
@@ -124,9 +142,14 @@ def _wide(rows: Sequence[Row], keys: Sequence[str]) -> list[Cell]:
 
 def _is_measured(key: str, rows: Sequence[Row]) -> bool:
     texts = [row[key].text for row in rows if row[key].text]
-    named = key.lower()
-    told = named in LOADS or named in REPLICATES or named in _BESIDE or _is_origin(named)
-    return bool(texts) and not told and all(printed(text) is not None for text in texts)
+    beside = _is_beside(key)
+    return bool(texts) and not beside and all(printed(text) is not None for text in texts)
+
+
+def _is_beside(key: str) -> bool:
+    """Whether a column says more of the measurements and is none, whatever it holds."""
+    name = key.lower()
+    return name in LOADS or name in REPLICATES or name in _BESIDE or _is_origin(name)
 
 
 def _named_unit(key: str) -> tuple[str, str]:
