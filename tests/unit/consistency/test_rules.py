@@ -8,7 +8,7 @@ import pytest
 
 from steelyard.consistency.check import check_table
 from steelyard.consistency.claims_file import read_claims
-from steelyard.consistency.findings import Cause, Finding, Rule
+from steelyard.consistency.findings import Cause, Finding, Rule, Severity
 from steelyard.consistency.printed import Interval, is_factor_of_ten, is_slip, printed, rounded
 from steelyard.consistency.reading import read_table
 
@@ -177,6 +177,14 @@ CLAIMED = rows(
 )  # fmt: skip
 
 
+def claimed(folder: Path, claim: str) -> tuple[Finding, ...]:
+    table, claims = folder / "table.csv", folder / "claims.csv"
+    table.write_text(CLAIMED, encoding="utf-8")
+    claims.write_text(rows("claim,subject,relation,than,by,users", claim), encoding="utf-8")
+    read = read_table(table)
+    return check_table(read, read_claims(claims, read)).findings
+
+
 @pytest.mark.parametrize(
     ("claim", "cause", "count"),
     [
@@ -187,18 +195,27 @@ CLAIMED = rows(
         ("x,a,better,b,,>= 8", Cause.TIED, 1),
         ("x,a,equal,b,1%,8", None, 0),
         ("x,a,equal,b,1%,1", None, 1),
-        ("x,b,lower,a,,1 | 8", Cause.TIED, 1),
+        ("x,b,lower,a,,1 | 8", None, 0),
+        ("x,b,higher,a,,1 | 8", None, 1),
+        ("x,a,better,b,11%,1", Cause.TIED, 1),
+        ("x,b,worse,a,10%,1", Cause.TIED, 1),
         ("x,b,worse,,,1", None, 0),
     ],
 )
 def test_a_claim_is_held_against_each_pair(
     claim: str, cause: Cause | None, count: int, tmp_path: Path
 ) -> None:
-    table, claims = tmp_path / "table.csv", tmp_path / "claims.csv"
-    table.write_text(CLAIMED, encoding="utf-8")
-    claims.write_text(rows("claim,subject,relation,than,by,users", claim), encoding="utf-8")
-    read = read_table(table)
-    found = check_table(read, read_claims(claims, read)).findings
+    found = claimed(tmp_path, claim)
     assert [(each.rule, each.cause, each.count) for each in found] == (
         [(Rule.CLAIM, cause, count)] if count else []
     )
+
+
+def test_a_claim_that_the_printed_digits_do_not_decide_is_a_warning_without_bounds(
+    tmp_path: Path,
+) -> None:
+    (found,) = claimed(tmp_path, "x,a,better,b,11%,1")
+    assert (found.severity, found.expected_low, found.expected_high) == (
+        Severity.WARNING, None, None)  # fmt: skip
+    (found,) = claimed(tmp_path, "x,a,better,b,20%,1")
+    assert (found.severity, found.expected_low) == (Severity.ERROR, 108.0)

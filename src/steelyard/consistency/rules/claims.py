@@ -1,6 +1,7 @@
 """Conclusions held against the table: each pair of values that a claim speaks of, one by one.
 
-Values that rounding leaves indistinguishable neither support nor contradict a claim.
+Values that rounding leaves indistinguishable neither support nor contradict a claim. One of which
+all values are such is not decided: a warning.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import replace
 
 from steelyard.consistency.cells import Cell
 from steelyard.consistency.claims_file import Claim, Comparison
-from steelyard.consistency.findings import Cause, Finding, Rule
+from steelyard.consistency.findings import Cause, Finding, Rule, Severity
 from steelyard.consistency.making import found
 from steelyard.consistency.printed import Interval
 
@@ -18,21 +19,30 @@ Pair = tuple[Cell, Cell]
 
 
 def check(claims: Sequence[Claim]) -> Iterator[Finding]:
-    """One finding for each claim that the table does not support in every pair."""
+    """One finding for each claim that a pair contradicts, or that no pair decides."""
     for claim in claims:
         answers = [(pair, _answer(claim, *pair)) for pair in claim.pairs]
         against = [pair for pair, answer in answers if answer is False]
-        tied = [pair for pair, answer in answers if answer is None]
-        if against or tied:
-            yield _finding(claim, against or tied, None if against else Cause.TIED)
+        if against:
+            yield _contradicted(claim, against)
+        elif all(answer is None for _, answer in answers):
+            yield _undecided(claim)
 
 
-def _finding(claim: Claim, pairs: Sequence[Pair], cause: Cause | None) -> Finding:
+def _contradicted(claim: Claim, pairs: Sequence[Pair]) -> Finding:
     cell, other = max(pairs, key=lambda pair: _away(*pair))
     low, high = _bounds(claim, cell, other)
-    made = found(Rule.CLAIM, cell, low=low, high=high, cause=cause, others=[other],
+    made = found(Rule.CLAIM, cell, low=low, high=high, others=[other],
                  count=len(pairs), of=len(claim.pairs))  # fmt: skip
     return replace(made, claim=claim.text)
+
+
+def _undecided(claim: Claim) -> Finding:
+    """Without bounds: what was printed may lie on either side of them."""
+    cell, other = max(claim.pairs, key=lambda pair: _away(*pair))
+    every = len(claim.pairs)
+    made = found(Rule.CLAIM, cell, cause=Cause.TIED, others=[other], count=every, of=every)
+    return replace(made, claim=claim.text, severity=Severity.WARNING)
 
 
 def _answer(claim: Claim, cell: Cell, other: Cell) -> bool | None:

@@ -52,7 +52,7 @@ _CAUSES = {
     Cause.UP: "all are rounded up",
     Cause.DOWN: "all are rounded down",
     Cause.TRUNCATED: "all are truncated",
-    Cause.TIED: "rounding leaves them equal",
+    Cause.TIED: "the printed digits do not decide it",
 }
 _OF_SEVERAL = {
     Rule.REPEATED_VALUES, Rule.ROUNDING, Rule.RESOLUTION, Rule.SINGLE_REPLICATE,
@@ -77,7 +77,7 @@ def _finding_lines(table: str, finding: Finding) -> list[str]:
 
 def reason(finding: Finding) -> str:
     """Why, in one sentence, with the values it was held against."""
-    parts = [_REASONS[finding.rule]]
+    parts = [] if finding.cause is Cause.TIED else [_REASONS[finding.rule]]
     if finding.claim is not None:
         parts = [f"claimed: {finding.claim}", *parts]
     if finding.cause is not None:
