@@ -16,6 +16,8 @@ from tests.unit.study.study_texts import (
     written,
 )
 
+from steelyard.study.read import read_study
+
 WRONG = sorted((CASES / "wrong").glob("*.yaml"))
 
 
@@ -103,6 +105,27 @@ def test_nothing_of_something_needed_is_refused(tmp_path: Path, line: str) -> No
     messages = messages_of(written(tmp_path, BODY + TRIALS + line))
     assert len(messages) == 1
     assert "`0` is too small" in messages[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "column"),
+    [
+        ("load: {rate: 1000000000}", 8),
+        ("load: {rate: [100, 100000001]}", 20),
+        ("load: {rate: 0.0001}", 8),
+        ("load: {rate: 5, connections: 5000000000}", 30),
+    ],
+)
+def test_a_load_that_the_engine_does_not_drive_is_refused_where_it_stands(
+    tmp_path: Path, line: str, column: int
+) -> None:
+    (complaint,) = complaints_of(written(tmp_path, BODY + TRIALS + line + "\n"))
+    assert complaint.column == column
+
+
+def test_the_highest_rate_of_the_engine_is_accepted(tmp_path: Path) -> None:
+    study = read_study(written(tmp_path, BODY + TRIALS + "load: {rate: 100000000}\n"))
+    assert study.factors["load.rate"] == (100_000_000,)
 
 
 def test_a_budget_that_ends_before_the_span_is_a_mistake(tmp_path: Path) -> None:

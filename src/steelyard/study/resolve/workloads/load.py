@@ -26,8 +26,10 @@ from steelyard.study.workload.entry import Workload
 from steelyard.study.workload.settings import SharedSettings
 
 _USERS = Setting(kind="count", least=1, most=1_000_000, meaning="users at once")
+_CONNECTIONS = Setting(kind="count", least=1, most=1_000_000, meaning="connections they share")
 _PLACES = ("settings", "host_settings")
-_RATE = Setting(kind="number", least=0.001, meaning="operations a second")
+_RATE = Setting(kind="number", least=0.001, most=100_000_000, meaning="operations a second")
+"""``most`` is the engine's own limit (``crates/load/src/plan``)."""
 
 
 def resolve_load(
@@ -87,6 +89,8 @@ def _load_part(part: LoadPart, complaints: Complaints) -> tuple[LoadSpec, Factor
         complaints.add(("load", "rate"), "`users` and `rate` are both given", hint, at_key=True)
     if part.rate is not None:
         _refuse(part, ("think",), "a rate", complaints)
+        if part.connections is not None:
+            read_levels(part.connections, _CONNECTIONS, ("load", "connections"), complaints)
         return _open(part), {
             "load.rate": read_levels(part.rate, _RATE, ("load", "rate"), complaints)
         }
