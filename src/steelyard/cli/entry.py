@@ -14,6 +14,7 @@ from types import FrameType
 from typing import NoReturn
 
 from steelyard.cli import engine
+from steelyard.cli.characters import replace_lacking
 from steelyard.cli.ending import exit_code
 
 
@@ -30,6 +31,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as `nohup` sets it
         signal.signal(signal.SIGHUP, _hang_up)
+    replace_lacking(sys.argv)
     mode, arguments = sys.argv[1:2], sys.argv[2:]
     if mode in (["load"], ["sink"], ["kernel"]):
         sys.exit(exit_code(lambda: engine.become(mode[0], arguments)))
