@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from statistics import median
+from typing import Literal
 
 from steelyard.imports.record import ImportedResponse, ImportedTrial, ImportRecord
 from steelyard.inference.sequential import VerdictWord
@@ -19,11 +21,17 @@ from steelyard.judge.findings import (
     WorkloadFindings,
 )
 from steelyard.judge.kinds.caveats import JudgedOnce, OrderNotRandom
-from steelyard.judge.kinds.verdict_notes import NotJudged, NoVariation, TooFewVisits
+from steelyard.judge.kinds.verdict_notes import (
+    NotJudged,
+    NoVariation,
+    TooFewVisits,
+    ValueUnusable,
+)
 from steelyard.judge.own_trials.arguments import Declared
-from steelyard.judge.own_trials.rows import LEAST_VISITS, TrialRows, TrialsError
+from steelyard.judge.own_trials.rows import LEAST_VISITS, TrialRows, TrialsError, visits_of
 from steelyard.judge.own_trials.verdicts import judge_rows
 from steelyard.judge.own_trials.visits import LOAD
+from steelyard.judge.visits.scales import Unusable
 from steelyard.plan.model import Cell
 from steelyard.study.model import Level
 
@@ -36,7 +44,7 @@ def findings_of(record: ImportRecord, run: str, sha256: str) -> RunFindings:
     """All that can be said of an import; the primary response carries the guarantee.
 
     Raises:
-        TrialsError: its numbers have no ratios, as 0 has none.
+        TrialsError: as ``refuse_what_is_not_judged``.
     """
     conditions = record.conditions
     verdicts = tuple(_verdicts(record, conditions))
@@ -72,6 +80,19 @@ def findings_of(record: ImportRecord, run: str, sha256: str) -> RunFindings:
         differences=(),
         tested=_versions(record),
     )
+
+
+def refuse_what_is_not_judged(record: ImportRecord) -> None:
+    """Before anything is kept.
+
+    Raises:
+        TrialsError: the primary response has more trials than are judged, or one that is too far
+            from the others.
+    """
+    response = next(each for each in record.responses if each.name == record.primary)
+    trials = _trials_with(response, record)
+    if response.direction != "none" and not _why_not(trials, response, record):
+        visits_of(_rows(response, trials, record.conditions), record.baseline, "none")
 
 
 def _response(each: ImportedResponse, record: ImportRecord) -> ResponseFinding:
@@ -124,10 +145,10 @@ def _verdicts(record: ImportRecord, conditions: tuple[Conditions, ...]) -> Itera
     """Those of the primary response, then those that only explore."""
     for response in sorted(record.responses, key=lambda each: each.name != record.primary):
         is_primary = response.name == record.primary
-        trials = [t for t in record.trials if response.name in t.values]
+        trials = _trials_with(response, record)
         if response.direction == "none" or (not is_primary and not _judgeable(trials, record)):
             continue
-        if (why := _why_not(trials, response, record)) is not None:
+        if why := _why_not(trials, response, record):
             if is_primary:
                 yield from _not_judged(record, response, why)
             continue
@@ -146,14 +167,18 @@ def _verdicts(record: ImportRecord, conditions: tuple[Conditions, ...]) -> Itera
             yield verdict.model_copy(update=beside)
 
 
+def _trials_with(response: ImportedResponse, record: ImportRecord) -> list[ImportedTrial]:
+    return [trial for trial in record.trials if response.name in trial.values]
+
+
 def _judgeable(trials: list[ImportedTrial], record: ImportRecord) -> bool:
     return {trial.system for trial in trials} == set(record.systems)
 
 
 def _why_not(
     trials: list[ImportedTrial], response: ImportedResponse, record: ImportRecord
-) -> NotJudged | None:
-    """Why no verdict is possible, whatever the numbers are."""
+) -> tuple[NotJudged, ...]:
+    """Why no verdict is possible, however much was measured: the gravest reason."""
     visits = {trial.visit: trial.system for trial in trials}
     systems = list(visits.values())
     fewest = min(
@@ -162,10 +187,26 @@ def _why_not(
         if name != record.baseline
     )
     if fewest < LEAST_VISITS:
-        return TooFewVisits(visits=fewest, needed=LEAST_VISITS)
+        return (TooFewVisits(visits=fewest, needed=LEAST_VISITS),)
+    if without_ratio := tuple(_without_ratio(trials, response)):
+        return without_ratio
     if len({trial.values[response.name] for trial in trials}) == 1:
-        return NoVariation()
-    return None
+        return (NoVariation(),)
+    return ()
+
+
+def _without_ratio(
+    trials: list[ImportedTrial], response: ImportedResponse
+) -> Iterator[ValueUnusable]:
+    """One for each system, and each kind of value, that no ratio can be computed of."""
+    measured = [(trial.system, trial.values[response.name]) for trial in trials]
+    wrong = [Unusable(name, _kind(y)) for name, y in measured if not 0 < y < math.inf]
+    for each, count in Counter(wrong).items():
+        yield each.note(count)
+
+
+def _kind(value: float) -> Literal["zero", "negative_or_not_finite"]:
+    return "zero" if value == 0 else "negative_or_not_finite"
 
 
 def _judged(
@@ -174,15 +215,7 @@ def _judged(
     trials: list[ImportedTrial],
     conditions: tuple[Conditions, ...],
 ) -> Iterator[VerdictFinding]:
-    """By the judge of trials measured elsewhere; each combination of conditions is a load."""
-    numbers = {tuple(each.items()): at for at, each in enumerate(conditions)}
-    several = len(conditions) > 1
-    rows = TrialRows(
-        system=[trial.system for trial in trials],
-        response=[trial.values[response.name] for trial in trials],
-        load=[numbers[tuple(t.conditions.items())] for t in trials] if several else None,
-        visit=[trial.visit for trial in trials],
-    )
+    """By the judge of trials measured elsewhere."""
     declared = Declared(
         record.baseline,
         record.margin_ratio,
@@ -192,14 +225,29 @@ def _judged(
         name=response.name,
         unit=response.unit,
     )
+    rows = _rows(response, trials, conditions)
     for verdict in judge_rows(rows, declared, ordered=False).verdicts:
         at = None if verdict.conditions is None else verdict.conditions.get(LOAD)
         own = verdict.conditions if at is None else conditions[int(at)]
         yield verdict.model_copy(update={"conditions": own})
 
 
+def _rows(
+    response: ImportedResponse, trials: list[ImportedTrial], conditions: tuple[Conditions, ...]
+) -> TrialRows:
+    """Each combination of conditions is a load."""
+    numbers = {tuple(each.items()): at for at, each in enumerate(conditions)}
+    several = len(conditions) > 1
+    return TrialRows(
+        system=[trial.system for trial in trials],
+        response=[trial.values[response.name] for trial in trials],
+        load=[numbers[tuple(t.conditions.items())] for t in trials] if several else None,
+        visit=[trial.visit for trial in trials],
+    )
+
+
 def _not_judged(
-    record: ImportRecord, response: ImportedResponse, why: NotJudged
+    record: ImportRecord, response: ImportedResponse, why: tuple[NotJudged, ...]
 ) -> Iterator[VerdictFinding]:
     for other in record.systems:
         if other == record.baseline:
@@ -233,5 +281,5 @@ def _not_judged(
             spread_ratio=None,
             stall_rate_baseline=None,
             stall_rate_other=None,
-            not_judged=(why,),
+            not_judged=why,
         )

@@ -48,7 +48,7 @@ def find_import(run: Run) -> RunFindings:
 
     Raises:
         RecordError: it is damaged.
-        TrialsError: its numbers have no ratios.
+        TrialsError: its numbers are not judged; ``steelyard import`` keeps none such.
     """
     data = read_checked(run.path, IMPORT, read_sums(run.path))
     record = parsed(data, run.path / IMPORT, ImportRecord, lambda document: document)

@@ -40,7 +40,7 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
     Raises:
         RecordError: the run is damaged, or a note of its author cannot be read.
         StudyError: its study file was changed by hand.
-        TrialsError: it was imported, and its numbers have no ratios.
+        TrialsError: it was imported, and its numbers are not judged.
     """
     if run.is_import:
         return find_import(run)

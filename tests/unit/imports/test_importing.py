@@ -88,6 +88,42 @@ def test_too_few_trials_are_kept_and_not_judged(tmp_path: Path) -> None:
     assert [cell.values for cell in found.workloads[0].cells[:2]] == [(5000.0,), (7000.0,)]
 
 
+def long_csv(folder: Path, values: list[float]) -> Path:
+    """Half of the values are those of `old`, half of `new`."""
+    path, half = folder / "z.csv", len(values) // 2
+    systems = ["old"] * half + ["new"] * half
+    lines = [f"{name},t,req/s,higher,{value}" for name, value in zip(systems, values, strict=True)]
+    path.write_text("\n".join(["system,metric,unit,direction,value", *lines]) + "\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("last", "notes"),
+    [
+        ([0, 0, 0, 0], [("new", 4, "zero")]),
+        ([105, 106, 107, -1], [("new", 1, "negative_or_not_finite")]),
+        ([0, -3, 107, -1], [("new", 1, "zero"), ("new", 2, "negative_or_not_finite")]),
+    ],
+)
+def test_numbers_without_a_ratio_are_kept_and_not_judged(
+    last: list[float], notes: list[tuple[str, int, str]], tmp_path: Path
+) -> None:
+    table = long_csv(tmp_path, [101, 102, 103, 104, *last])
+    found = imported(tmp_path, "long-csv", [table], "--as", "system=old,new")
+    (verdict,) = found.workloads[0].verdicts
+    said = [(n.system, n.trials, n.value) for n in verdict.not_judged if n.kind == "value_unusable"]
+    assert said == notes
+    assert [cell.values for cell in found.workloads[0].cells] == [(101, 102, 103, 104), tuple(last)]
+
+
+def test_a_trial_too_far_from_the_others_is_refused_and_nothing_is_kept(tmp_path: Path) -> None:
+    table = long_csv(tmp_path, [101, 102, 103, 104, 105, 106, 107, 1e9])
+    results = tmp_path / "results"
+    words = ("--as", "system=old,new", "--results", results)
+    assert "trial 8" in steelyard("import", "long-csv", table, *words, code=3)
+    assert not results.exists()
+
+
 def test_benchmarks_of_one_file_are_conditions(tmp_path: Path) -> None:
     files = [IMPORTS / "google-benchmark" / f"1.7.1-{name}.json" for name in ("old", "new")]
     found = imported(tmp_path, "google-benchmark", files, "--as", "system=old,new")

@@ -16,6 +16,7 @@ from steelyard.cli.console import say, say_json, shown
 from steelyard.cluster import opened
 from steelyard.errors import ExitCode, HostError
 from steelyard.imports.assemble import trials_of
+from steelyard.imports.findings import refuse_what_is_not_judged
 from steelyard.imports.folder import keep
 from steelyard.imports.kind import Kind, kind, names
 from steelyard.imports.reading import ResultFile, read_file
@@ -95,6 +96,7 @@ def _finish(
     *,
     json: bool,
 ) -> int:
+    refuse_what_is_not_judged(record)
     command = ("steelyard", "import", record.kind, *(str(file.path) for file in read))
     try:
         run = keep(results, record, read, command, time.time_ns())
