@@ -261,7 +261,7 @@ def _not_judged(
             baseline=record.baseline,
             other=other,
             conditions=None if len(record.conditions) > 1 else record.conditions[0],
-            word=VerdictWord.UNDECIDED,
+            word=VerdictWord.NOT_JUDGED,
             words=(),
             margin_log=math.log1p(record.margin_ratio),
             alpha=ALPHA,

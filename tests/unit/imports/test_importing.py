@@ -84,7 +84,7 @@ def test_too_few_trials_are_kept_and_not_judged(tmp_path: Path) -> None:
     files = copies(tmp_path, {"old": 1, "new": 1})
     found = imported(tmp_path, "ab", files, "--as", "system=old,new")
     verdict = found.workloads[0].verdicts[0]
-    assert verdict.not_judged[0].kind == "too_few_visits"
+    assert (verdict.word.value, verdict.not_judged[0].kind) == ("not_judged", "too_few_visits")
     assert [cell.values for cell in found.workloads[0].cells[:2]] == [(5000.0,), (7000.0,)]
 
 
@@ -111,9 +111,17 @@ def test_numbers_without_a_ratio_are_kept_and_not_judged(
     table = long_csv(tmp_path, [101, 102, 103, 104, *last])
     found = imported(tmp_path, "long-csv", [table], "--as", "system=old,new")
     (verdict,) = found.workloads[0].verdicts
+    assert verdict.word.value == "not_judged"
     said = [(n.system, n.trials, n.value) for n in verdict.not_judged if n.kind == "value_unusable"]
     assert said == notes
     assert [cell.values for cell in found.workloads[0].cells] == [(101, 102, 103, 104), tuple(last)]
+
+
+@pytest.mark.parametrize(("word", "code"), [("undecided", 0), ("not_judged", 5)])
+def test_what_is_not_judged_fails_by_that_word_alone(word: str, code: int, tmp_path: Path) -> None:
+    table = long_csv(tmp_path, [101, 102, 103, 104, 0, 0, 0, 0])
+    words = ("--as", "system=old,new", "--results", tmp_path / "results", "--fail-if", word)
+    steelyard("import", "long-csv", table, *words, code=code)
 
 
 def test_a_trial_too_far_from_the_others_is_refused_and_nothing_is_kept(tmp_path: Path) -> None:
