@@ -265,7 +265,7 @@ class Case:
 
     def _processes(self) -> list[int]:
         """Live processes that this case started, whatever became of their parent."""
-        wanted = f"{MARK}={self.folder.name}\0".encode()
+        wanted = f"{MARK}={self.folder}\0".encode()
         return [pid for pid in _pids() if wanted in _environment(pid)]
 
 

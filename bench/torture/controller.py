@@ -98,7 +98,7 @@ def _run(folder: str, words: list[str], network: str | None, fault: str, at: int
     os.write(out, f"$ steelyard {' '.join(words)}\n".encode())
     for stream in (1, 2):
         os.dup2(out, stream)
-    os.environ |= {MARK: place.name, "STEELYARD_LEASE": f"{folder}.lease", "NO_COLOR": "1"}
+    os.environ |= {MARK: folder, "STEELYARD_LEASE": f"{folder}.lease", "NO_COLOR": "1"}
     sys.argv = ["steelyard", *words]
     from steelyard.cli.entry import main  # noqa: PLC0415 - preloaded, and after the environment
 
