@@ -118,7 +118,11 @@ class Leases:
         mine = self._mine(host)
         if mine is None:
             self._take(host, waits)
-        elif not (mine.host.status(_NAME).running and _stands(mine)):
+        elif not mine.host.status(_NAME).running and _stands(mine):
+            # Its process was ended alone, and no other session has claimed the machine since.
+            self._held = {name: each for name, each in self._held.items() if each is not mine}
+            self._take(host, waits)
+        elif not _stands(mine):
             raise _taken_over(host, self._look(host).stdout)
 
     def _mine(self, host: Host) -> _Held | None:

@@ -164,12 +164,27 @@ def test_an_agent_refuses_a_number_that_does_not_stand_in_the_file_any_more(
     refused(ours, host, "machine-was-taken-over")
 
 
-def test_a_lock_whose_holder_was_ended_alone_is_not_believed(agent: Agents) -> None:
+def test_a_lock_whose_process_was_ended_alone_is_taken_again_with_the_next_number(
+    agent: Agents, tmp_path: Path
+) -> None:
+    host = agent()
+    known: dict[str, int] = {}
+    ours = leases("one", fences=known)
+    ours.hold(host)
+    host.stop("lease", grace_s=1)
+    ours.hold(host)
+    assert known[host.name] == 2
+    assert json.loads((tmp_path / "lease").read_text())["fence"] == 2
+    refused(leases("two"), agent())
+
+
+def test_a_lock_that_another_took_when_its_process_was_ended_is_lost(agent: Agents) -> None:
     host = agent()
     ours = leases("one")
     ours.hold(host)
     host.stop("lease", grace_s=1)
-    refused(ours, host, "machine-was-taken-over")
+    leases("two").hold(agent())
+    assert "/runs/two" in refused(ours, host, "machine-was-taken-over")
 
 
 def test_what_is_left_of_a_killed_session_of_the_same_run_is_ended(agent: Agents) -> None:
