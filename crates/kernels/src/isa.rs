@@ -36,13 +36,16 @@ impl Avx512 {
 
 /// Instruction sets of this processor that kernels are written for, best last.
 pub fn available() -> Vec<Isa> {
-    let mut found = vec![Isa::Portable];
     #[cfg(target_arch = "x86_64")]
-    {
-        found.extend(Avx2::detect().map(|_| Isa::Avx2));
-        found.extend(Avx512::detect().map(|_| Isa::Avx512));
-    }
-    found
+    let better = [
+        Avx2::detect().map(|_| Isa::Avx2),
+        Avx512::detect().map(|_| Isa::Avx512),
+    ];
+    #[cfg(not(target_arch = "x86_64"))]
+    let better: [Option<Isa>; 0] = [];
+    std::iter::once(Isa::Portable)
+        .chain(better.into_iter().flatten())
+        .collect()
 }
 
 /// The best instruction set of this processor.

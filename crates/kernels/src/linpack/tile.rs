@@ -40,11 +40,6 @@ pub(super) trait Tile: Copy + Sync {
     ) -> Result<(), usize>;
 }
 
-/// Words that a tile of `columns` columns `stride` apart spans.
-pub(super) fn span(rows: usize, columns: usize, stride: usize) -> usize {
-    (columns - 1) * stride + rows
-}
-
 /// Rows of a portable tile: as many sums as the registers hold.
 const PORTABLE_ROWS: usize = if cfg!(target_arch = "aarch64") { 8 } else { 4 };
 const PORTABLE_COLUMNS: usize = 4;

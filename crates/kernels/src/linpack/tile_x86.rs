@@ -6,12 +6,17 @@ use std::arch::x86_64::{
     _mm512_set1_pd, _mm512_setzero_pd, _mm512_storeu_pd, _mm512_sub_pd,
 };
 
-use super::tile::{Tile, span};
+use super::tile::Tile;
 use super::triangle::{eliminate_leaf, solve_group};
 use crate::isa::{Avx2, Avx512};
 
 /// Groups ahead of the one in use that are fetched: about the latency of the second cache.
 const AHEAD: usize = 8;
+
+/// Words that a tile of `columns` columns `stride` apart spans.
+fn span(rows: usize, columns: usize, stride: usize) -> usize {
+    (columns - 1) * stride + rows
+}
 
 impl Tile for Avx512 {
     const ROWS: usize = 24;
