@@ -159,10 +159,11 @@ def undo_inside(attempt: Attempt, instance: Instance) -> None:
 def undo_load(attempt: Attempt, instance: Instance, *, but_on: Host | None = None) -> None:
     """What was made for the load or the tool of this trial; ``but_on`` is gone with all of it."""
     while instance.undos:
-        machine, pending = instance.undos.pop()
+        machine, pending = instance.undos[-1]
         there = None if machine is but_on else _still_there(attempt, machine)
         if there is not None:
             attempt.session.undo.apply(there, pending)
+        instance.undos.pop()
 
 
 def undo_outside(attempt: Attempt) -> None:
