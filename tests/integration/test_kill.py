@@ -44,7 +44,7 @@ def let_live(process: subprocess.Popen[str], life_s: float) -> None:
 
 def newest_run(folder: Path) -> Run | None:
     study = folder / "results" / "tiny"
-    runs = [p for p in study.glob("*") if (p / "run.json").exists()] if study.is_dir() else []
+    runs = [p for p in study.glob("[!.]*") if (p / "run.json").exists()] if study.is_dir() else []
     return Run(runs[0]) if runs else None
 
 
