@@ -172,10 +172,7 @@ def judged(timing: Timing) -> TrialsVerdict | None:
 
 
 def why_not_judged(timing: Timing) -> str | None:
-    """What makes a verdict impossible, in words; ``None`` where there is one."""
-    least = LEAST_VISITS if len(timing.subjects) == 2 else len(timing.subjects) * LEAST_VISITS // 2
-    if len(timing.visits) < least:
-        return f"a verdict needs {least} visits at least, there were {len(timing.visits)}"
+    """What of the visits makes a verdict impossible; ``None`` where nothing does."""
     try:
         _judged(timing)
     except TrialsError as error:

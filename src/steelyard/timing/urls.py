@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from steelyard.errors import HostError
 from steelyard.records.results.timing import Quantity, TimedVisit
@@ -123,19 +124,19 @@ def options_of(url: str, urls: Iterable[str], options: Sequence[str]) -> tuple[s
     if "--starttls" in options or _is_tls(url) or not any(map(_is_tls, urls)):
         return tuple(options)
     kept, skipped = [], 0
-    for word in options:
-        option, separator, _ = word.partition("=")
+    for given in options:
+        option, separator, _ = given.partition("=")
         if skipped:
             skipped -= 1
         elif option in _FOR_TLS:
             skipped = 0 if separator else _FOR_TLS[option]
         else:
-            kept.append(word)
+            kept.append(given)
     return tuple(kept)
 
 
 def _is_tls(url: str) -> bool:
-    return url.partition("://")[0] in _TLS_SCHEMES
+    return urlsplit(url).scheme in _TLS_SCHEMES
 
 
 def _failures(found: Mapping[str, Any]) -> dict[str, int]:

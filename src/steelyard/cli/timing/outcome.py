@@ -19,6 +19,7 @@ from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
 from steelyard.plan.order import draw_seed
 from steelyard.records.results.timing import Timing
+from steelyard.report.figures import counted
 from steelyard.report.formats.timing import EXPORTS, json_export
 from steelyard.report.sentences.terminal.timing import timing_lines
 from steelyard.report.sentences.terminal.trials import trials_lines
@@ -98,7 +99,8 @@ def compare(
             raise
         timing, found, failed = seen[-1].timing, seen[-1].found, error
     if found is None:
-        timing = replace(timing, not_judged=why_not_judged(timing))
+        why = why_not_judged(timing) or f"{counted(len(timing.visits), 'visit')} are too few"
+        timing = replace(timing, not_judged=why)
     _print(timing, found, wanted)
     _export(timing, found, wanted)
     if failed is not None:
