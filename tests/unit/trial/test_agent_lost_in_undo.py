@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 
 import pytest
 from tests.integration.conftest import STUDY
 
 from steelyard.cli.session.new_run import new_run
+from steelyard.errors import EngineError
 from steelyard.hosts.undo.log import pending_undos
 from steelyard.plan.make import make_plan
 from steelyard.records.schema import Outcome
@@ -35,7 +34,8 @@ def test_what_a_lost_agent_had_changed_is_undone_by_a_new_one_and_the_trial_is_r
     def killing(attempt: Attempt) -> None:
         if attempt.trial.trial == 2 and not killed:
             killed.append(attempt.key)
-            os.kill(attempt.instances[0].host.agent_pid, signal.SIGKILL)
+            attempt.instances[0].host.kill()
+            raise EngineError("the agent has ended", slug="agent-is-lost")
         real(attempt)
 
     monkeypatch.setattr(finish, step, killing)
