@@ -67,11 +67,11 @@ class Urls:
         """
         for empty_windows in range(_WINDOWS):
             found = self._load(name)
-            failures = _failures(found)
             if ok := found["counts"]["ok_in_window"]:
-                visit = _visit(name, found, failures, empty_windows)
+                visit = _visit(name, found, empty_windows)
                 self._refuse_without(visit, ok)
                 return visit
+            failures = _by_kind(found["errors"]) | _by_kind(found["connection_errors"])
             if failures:
                 raise LoadFailedError(
                     f"no operation of {name} succeeded: {json.dumps(failures)}",
@@ -139,19 +139,14 @@ def _is_tls(url: str) -> bool:
     return urlsplit(url).scheme in _TLS_SCHEMES
 
 
-def _failures(found: Mapping[str, Any]) -> dict[str, int]:
+def _by_kind(errors: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """By phase and kind."""
     return {
-        f"{phase} {kind}": count
-        for part in ("errors", "connection_errors")
-        for phase, kinds in found[part].items()
-        for kind, count in kinds.items()
+        f"{phase} {kind}": count for phase, kinds in errors.items() for kind, count in kinds.items()
     }
 
 
-def _visit(
-    name: str, found: Mapping[str, Any], failures: Mapping[str, int], empty_windows: int
-) -> TimedVisit:
+def _visit(name: str, found: Mapping[str, Any], empty_windows: int) -> TimedVisit:
     latency = found["latency_ns"]["response"]
     values = {
         THROUGHPUT.name: found["rates"]["ok_per_s"],
@@ -165,5 +160,6 @@ def _visit(
         measured,
         empty_windows=empty_windows,
         operations=counts["ok"] + counts["errors"],
-        failures=failures,
+        failures=_by_kind(found["errors"]),
+        failed_connections=sum(_by_kind(found["connection_errors"]).values()),
     )

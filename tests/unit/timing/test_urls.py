@@ -107,8 +107,16 @@ def test_failures_are_counted_by_phase_and_kind(monkeypatch: pytest.MonkeyPatch)
     timing = Timing(subjects, (THROUGHPUT,), "throughput", 0.05, 1, 8, visits=visits)
     assert timing.failures("a") == {"ttfb timeout": 4, "ttfb peer_closed": 2}
     assert sum(visit.operations for visit in visits) == 56
+    assert [visit.failed_connections for visit in visits] == [0, 0]
     assert len(window_lines(timing)) == 1
     assert timing.failures("b") == {}
+
+
+def test_connections_that_failed_are_no_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing = window(40) | {"connection_errors": {"connect": {"conn_refused": 7}}}
+    found, _ = urls(monkeypatch, refusing)
+    visit = found.visit("a")
+    assert (visit.operations, visit.failures, visit.failed_connections) == (40, {}, 7)
 
 
 CLEAR, TLS = "http://a/", "https://b/"

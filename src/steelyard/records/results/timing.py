@@ -31,7 +31,7 @@ class TimedVisit:
 
     ``executions`` are those of a command; their mean is one value, since they share the visit.
     ``empty_windows`` are those of a server in which no operation ended before this one;
-    ``failures`` its operations and connections that failed, by kind, ``operations`` all that ended.
+    ``failures`` its operations that failed, by kind, of ``operations`` that ended.
     """
 
     subject: str
@@ -40,6 +40,7 @@ class TimedVisit:
     empty_windows: int = 0
     operations: int = 0
     failures: Mapping[str, int] = field(default_factory=dict)
+    failed_connections: int = 0
 
 
 @dataclass(frozen=True)

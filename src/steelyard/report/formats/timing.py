@@ -100,6 +100,7 @@ def _of_windows(name: str, timing: Timing) -> dict[str, Any]:
         "empty_windows": sum(visit.empty_windows for visit in visits),
         "operations": sum(visit.operations for visit in visits),
         "failures": dict(timing.failures(name)),
+        "failed_connections": sum(visit.failed_connections for visit in visits),
     }
 
 

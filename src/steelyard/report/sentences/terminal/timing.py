@@ -47,6 +47,9 @@ def _failed(timing: Timing) -> Iterator[str]:
                 f"{failures.total():,} of {whole:,} operations of {name} failed ({kinds}); "
                 "throughput and response times are those of the others."
             )
+        unconnected = sum(visit.failed_connections for visit in timing.of(name))
+        if unconnected:
+            yield f"{counted(unconnected, 'connection')} to {name} failed."
 
 
 def _repeated(timing: Timing) -> list[str]:
