@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -58,6 +59,17 @@ def mounted(image: Path) -> tuple[str, Path]:
     place.mkdir()
     run("mount", device, place)
     return device, place
+
+
+def test_signatures_go_from_a_disk_that_another_process_has_for_a_moment(
+    host: Host, image: Path
+) -> None:
+    device = run("losetup", "--find", "--show", image)
+    run("mkfs.ext4", "-q", device)
+    held = os.open(device, os.O_RDONLY | os.O_EXCL)
+    Timer(0.3, os.close, [held]).start()
+    WipeSignatures(device, backing_file=str(image)).apply(host)
+    assert run("blkid", "--probe", image, check=False) == ""
 
 
 def attached(image: Path) -> bool:

@@ -245,6 +245,31 @@ def test_signatures_go_only_from_a_disk_with_our_serial_number() -> None:
     assert wiped == ["wipefs --all --quiet /dev/vdb", "wipefs --all --quiet /dev/sda"]
 
 
+@pytest.mark.parametrize(
+    ("inverse", "tool", "refusal"),
+    [
+        (Unmount("/srv/run/mnt", "/dev/loop0"), "umount", "target is busy."),
+        (
+            WipeSignatures("/dev/loop0", backing_file=FILE),
+            "wipefs",
+            "probing initialization failed: Device or resource busy",
+        ),
+        (StopArray("aaaa", "steelyard-1"), "mdadm --stop", "Cannot get exclusive access to"),
+    ],
+)
+def test_what_somebody_uses_for_a_moment_is_tried_again(
+    inverse: Inverse, tool: str, refusal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage, "_PATIENCE_S", 0.0)
+    machine = Machine(files={MOUNT_TABLE: MOUNTED})
+    machine.tools["losetup"] = lambda _: loops(("/dev/loop0", FILE))
+    machine.tools["mdadm --detail"] = lambda _: said(stdout="ARRAY /dev/md0 UUID=aaaa\n")
+    answers = [said(32, stderr=f"{tool}: {refusal}\n")] * 2 + [said()]
+    machine.tools[tool] = lambda _: answers.pop(0)
+    inverse.apply(machine.host())
+    assert answers == []
+
+
 def test_signatures_go_only_from_a_loop_device_of_our_file() -> None:
     machine = Machine()
     machine.tools["losetup"] = lambda _: loops(("/dev/loop0", "/home/theirs.img"))

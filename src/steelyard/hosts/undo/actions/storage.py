@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import dataclass
 
 from steelyard.hosts.host import Host
 from steelyard.hosts.mounts import MOUNT_TABLE, mounted_at
-from steelyard.hosts.undo.actions.command import run_tool
+from steelyard.hosts.undo.actions.command import TOOL_TIMEOUT_S, run_tool
 from steelyard.hosts.undo.actions.inverse import refused
 
 _GONE = " (deleted)"
 _TRIES = 40
 _PATIENCE_S = 0.05
-"""Whoever lists disks opens each for a moment; what is detached then goes when that one closes."""
+"""Whoever lists disks opens each for a moment; what is detached then goes when that one closes.
+
+So does whoever makes a mount namespace, which has a copy of each mount: a container at its start.
+"""
+_IN_USE = re.compile("busy|exclusive access")
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class Unmount:
                 f"unmount it yourself if it has no business there: `umount {self.mount_point}`",
             )
         hint = f"end what uses it: `fuser --verbose --mount {self.mount_point}`"
-        run_tool(host, ["umount", self.mount_point], hint=hint)
+        _when_free(host, ["umount", self.mount_point], hint=hint)
 
 
 @dataclass(frozen=True)
@@ -113,7 +118,7 @@ class StopArray:
 
     def apply(self, host: Host) -> None:
         for device in arrays_of(host, self.uuid):
-            run_tool(host, ["mdadm", "--stop", device], hint="unmount what lies on it")
+            _when_free(host, ["mdadm", "--stop", device], hint="unmount what lies on it")
 
 
 def arrays_of(host: Host, uuid: str) -> list[str]:
@@ -141,12 +146,25 @@ class WipeSignatures:
 
     def apply(self, host: Host) -> None:
         if self._ours(host):
-            run_tool(host, ["wipefs", "--all", "--quiet", self.device], hint="stop what uses it")
+            words = ["wipefs", "--all", "--quiet", self.device]
+            _when_free(host, words, hint="stop what uses it")
 
     def _ours(self, host: Host) -> bool:
         if self.backing_file is not None:
             return self.device in loops_of(host, self.backing_file)
         return self.serial is not None and serial_of(host, self.device) == self.serial
+
+
+def _when_free(host: Host, argv: list[str], *, hint: str) -> None:
+    """Runs a tool again, for a while, as long as it says that somebody else uses the device."""
+    for _ in range(_TRIES):
+        ran = host.run(argv, timeout_s=TOOL_TIMEOUT_S)
+        if ran.succeeded:
+            return
+        if not _IN_USE.search(ran.stderr):
+            break
+        time.sleep(_PATIENCE_S)
+    raise refused(f"`{' '.join(argv)}` {ran.how_it_ended()}", hint)
 
 
 def serial_of(host: Host, device: str) -> str | None:
