@@ -23,7 +23,9 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 MEMORY = Path("/dev/shm")  # noqa: S108 - the disk is not what is measured
 BLOCK = 250
-USERS = 5
+FEWEST_CONDITIONS = 5
+MOST_IN_CONDITION = 1_000
+"""Trials of a condition: a plan holds at most 1,000 visits."""
 FEWEST = 6
 STUDY = """\
 study: growth
@@ -32,7 +34,7 @@ systems:
   one: {{platform: native, service: {{use: sink-http}}}}
   two: {{platform: native, service: {{use: sink-http}}}}
 workload: {{use: http}}
-load: {{users: [1, 2, 3, 4, 5]}}
+load: {{users: {users}}}
 generator: {{calibrate: false}}
 trials:
   {{margin: 0.1 %, window: 100 ms, warmup: 0 s, reset: none, budget: {{trials: {trials} per cell}}}}
@@ -85,12 +87,15 @@ def _growth_percent(values: list[float]) -> tuple[float, float]:
 
 def _measured(folder: Path, trials: int) -> Iterator[str]:
     study = folder / "study.yaml"
-    study.write_text(STUDY.format(trials=FEWEST), encoding="utf-8")
+    conditions = max(FEWEST_CONDITIONS, -(-trials // MOST_IN_CONDITION))
+    users = list(range(1, conditions + 1))
+    study.write_text(STUDY.format(trials=FEWEST, users=users), encoding="utf-8")
     command = [sys.executable, "-m", "steelyard", "run", str(study), "--results", str(folder)]
     alone = os.environ | {"STEELYARD_LEASE": str(folder / "lease")}
     quiet = [*command, "--quiet", "--format", "md"]
     subprocess.run(quiet, check=True, stdout=subprocess.DEVNULL, env=alone)
-    study.write_text(STUDY.format(trials=trials // (2 * USERS)), encoding="utf-8")
+    each = trials // (2 * conditions)
+    study.write_text(STUDY.format(trials=each, users=users), encoding="utf-8")
     child = [sys.executable, "-P", __file__, "--child", str(folder)]  # `queue.py` is beside it
     one_thread = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # as the command loads numpy
     with subprocess.Popen(child, stdout=subprocess.PIPE, text=True, env=one_thread) as process:

@@ -97,7 +97,7 @@ def judged(
     tests = [_tests(index, alpha, batch.simulated.shape[1] + 1, asked_of) for index in range(count)]
     outcomes = [Outcome() for _ in range(count)]
     open_ones, memory = list(range(count)), Memory()
-    for look in range(spending.FIRST_LOOK, batch.values.shape[1] + 1):
+    for look in spending.looks_until(batch.values.shape[1], horizon):
         still = [tests[i] for i in open_ones]
         _one_look(look, still, bench)
         for index in open_ones:

@@ -31,6 +31,7 @@ _JUDGES = {
     "G23": "d3845c87",
     "G24": "55021b5c",
     "G25": "23a88850",
+    "G28": "6f0d2b91",
 }
 """The judge of each goal: a name that is given anew whenever its figures change, which
 ``test_battery.py`` notices. Where none is listed, it is ``_ENGINE``."""

@@ -39,6 +39,9 @@ G4_EFFECTS = (0.0, MARGIN, math.log(1.05), math.log(1.09), math.log(1.20))
 BANK_EFFECTS = (0.0, math.log(1.05), math.log(1.2), math.log(2.0))
 SPREADS = (2.0, 4.0)
 STALLS = (0.05, 0.10, 0.20)
+LONG_HORIZON = 600
+"""Beyond 100 visits looks are made at growing distances."""
+LONG_NOISES = ("independent 2 %", "AR(1) 0.9", "drift 0.4 % a visit", "bimodal 6 %")
 STALLED_NOISES = ("independent 2 %", "t with 3 df, 2 %", "drift 0.4 % a visit", "AR(1) 0.9")
 
 
@@ -46,6 +49,8 @@ def tasks() -> Iterator[Task]:
     """Everything that is simulated."""
     for noise in NOISES:
         yield from _of_noise(noise)
+    for noise in LONG_NOISES:
+        yield _task("G1", Cell(noise, horizon=LONG_HORIZON), _false_differences)
     for effect in G4_EFFECTS:
         yield _task("G4", Cell("independent 2 %", effect=effect), _beside_fixed_pairs)
     for bank in bank_names():

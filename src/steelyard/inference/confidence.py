@@ -110,18 +110,15 @@ class Rejections:
 
     def lows(self, alpha: float) -> Floats:
         """The ratio below which Welch's test rejects all at each look by itself."""
-        return np.array(self.running.lows(self.sign, alpha, self.visits, self._every_look))
+        count = len(self.visits.looks)
+        return np.array(self.running.lows(self.sign, alpha, self.visits, count))
 
     def look_above(self, bound: float, alpha: float) -> int | None:
         """The first look at which Welch's test rejects all ratios up to ``bound``."""
-        for count in range(1, self._every_look + 1):
+        for count, look in enumerate(self.visits.looks, start=1):
             if self.running.lows(self.sign, alpha, self.visits, count)[-1] > bound:
-                return self.stream.first_look + count - 1
+                return look
         return None
-
-    @property
-    def _every_look(self) -> int:
-        return max(self.visits.visits - self.visits.first_look + 1, 0)
 
 
 class Asked(NamedTuple):

@@ -4,11 +4,12 @@ If the other system's response is the baseline's times a constant ratio in every
 residuals do not depend on the order of systems. The order that was drawn is then one of M + 1
 exchangeable sequences, and it crosses the boundary by any look with at most the probability
 spent so far, whatever the noise that affects both systems alike: drift, autocorrelation, modes or
-stalls. Looks are made after every visit from the eighth. See ``docs/methods/judge.md``.
+stalls. See ``docs/methods/judge.md``.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +21,7 @@ import numpy.typing as npt
 
 from steelyard.inference.noise.robust import Floats
 from steelyard.inference.randomisation import Signs
-from steelyard.inference.spending import FIRST_LOOK, spent
+from steelyard.inference.spending import FIRST_LOOK, looks_until, spent
 from steelyard.inference.weights import adjusted, weights, weights_by_machine
 
 Sums = npt.NDArray[np.floating[Any]]
@@ -136,13 +137,14 @@ class SequentialTests:
         Several looks are one product: what costs most of it is to read the pool.
         """
         visits = residuals.shape[1] // machines
-        first = visits if once else self.looked + 1
-        while first <= visits:
+        due = (visits,) if once else looks_until(visits, horizon)
+        due = due[bisect_right(due, self.looked) :]
+        while due:
             rows = sorted({test.asked.row for test in self._tests if test.crossed_at is None})
             if not rows:
                 break
             several = max(1, min(_PRODUCT_ROWS // len(rows), _MOST_LOOKS))
-            looks = range(first, min(first + several, visits + 1))
+            looks, due = due[:several], due[several:]
             weighed = _weighed(residuals[rows], looks, covariate, machines, whiten=not once)
             known = looks[-1] * machines
             statistics = sums(weighed.reshape(-1, known), pool.first(known))
@@ -153,7 +155,6 @@ class SequentialTests:
                 for test, share in self._running(look, horizon, once=once):
                     index = place[test.asked.row]
                     test.look(look, of_rows[index], sizes_of_rows[index], share)
-            first = looks[-1] + 1
         self.looked = max(self.looked, visits)
 
     def _running(self, look: int, horizon: int, *, once: bool) -> list[tuple[_Test, float]]:
@@ -168,7 +169,12 @@ class SequentialTests:
 
 
 def _weighed(
-    residuals: Floats, looks: range, covariate: Floats | None, machines: int, *, whiten: bool
+    residuals: Floats,
+    looks: Sequence[int],
+    covariate: Floats | None,
+    machines: int,
+    *,
+    whiten: bool,
 ) -> Floats:
     """The weights at each look, shape (looks, rows, visits), 0 for visits after it."""
     found = np.zeros((len(looks), len(residuals), looks[-1] * machines))

@@ -109,7 +109,7 @@ def deviations(stream: Stream, alpha: float) -> list[Deviation] | None:
     ``None`` where a machine has fewer than two visits of a system.
     """
     count = stream.machines
-    contrasts = welch.by_machine(stream, stream.visits)
+    contrasts = welch.by_machine(stream, stream.last_look)
     level = welch.level_at(stream, alpha / (2 * count))
     found = []
     for machine in range(count):
@@ -144,7 +144,7 @@ def others_like_them(stream: Stream, alpha: float) -> Population | None:
 
     ``None`` below ``LEAST_MACHINES``, or where a machine has fewer than two visits of a system.
     """
-    contrasts = welch.by_machine(stream, stream.visits)
+    contrasts = welch.by_machine(stream, stream.last_look)
     if stream.machines < LEAST_MACHINES or None in contrasts:
         return None
     effects = np.array([each.difference_log for each in contrasts if each is not None])

@@ -1,6 +1,6 @@
 """How rare a continuous statistic must be at each look, so that all looks together keep a rate.
 
-Sums of independent normal steps, looked at after each one: the boundary that spends what the
+Sums of independent normal steps, looked at ever again: the boundary that spends what the
 spending function allows is found by adding the density of the sum forward on a grid (Armitage,
 McPherson and Rowe, "Repeated significance tests on accumulating data", 1969). It is expressed as
 the one-sided probability at that look, so that it can be asked of a t statistic as well.
@@ -15,7 +15,12 @@ import numpy as np
 
 from steelyard.inference.noise.robust import Floats
 from steelyard.inference.probability.distributions import normal_above, normal_density
-from steelyard.inference.spending import FIRST_LOOK, SHORTEST_HORIZON, spent_by_second
+from steelyard.inference.spending import (
+    FIRST_LOOK,
+    SHORTEST_HORIZON,
+    looks_until,
+    spent_by_second,
+)
 
 _STEP = 0.1
 _REACH_SDS = 7.0
@@ -23,25 +28,34 @@ _REACH_SDS = 7.0
 
 @lru_cache(maxsize=64)
 def levels(horizon: int, alpha: float, *, extended: bool = True) -> Floats:
-    """The one-sided probability asked at each look from ``FIRST_LOOK`` to the horizon.
+    """The one-sided probability asked at each of the looks to the horizon.
 
     ``extended``: to twice the horizon.
     """
     last = 2 * max(horizon, SHORTEST_HORIZON)
     reach = _REACH_SDS * math.sqrt(last)
     sums = np.arange(-reach, reach + _STEP, _STEP)
-    kernel = normal_density(np.arange(-_REACH_SDS, _REACH_SDS + _STEP, _STEP)) * _STEP
     density = normal_density(sums / math.sqrt(FIRST_LOOK)) / math.sqrt(FIRST_LOOK)
-    found, before = [], 0.0
-    for look in range(FIRST_LOOK, (last if extended else last // 2) + 1):
-        if look > FIRST_LOOK:
-            density = np.convolve(density, kernel, mode="same")
+    found, before, seen = [], 0.0, FIRST_LOOK
+    for look in looks_until(last if extended else last // 2, horizon):
+        if look > seen:
+            density = np.convolve(density, _kernel(look - seen), mode="same")
+            seen = look
         allowed = spent_by_second(look, horizon, alpha)
         boundary = _height_above(sums, density, allowed - before)
         before = allowed
         density = np.where(sums < boundary, density, 0.0)
         found.append(float(normal_above(boundary / math.sqrt(look))))
     return np.array(found)
+
+
+@lru_cache(maxsize=64)
+def _kernel(steps: int) -> Floats:
+    """The density of the sum of so many steps, on the grid."""
+    sd = math.sqrt(steps)
+    reach = round(_REACH_SDS * sd / _STEP)
+    places: Floats = np.linspace(-reach, reach, 2 * reach + 1) * _STEP
+    return np.asarray(normal_density(np.asarray(places / sd, dtype=np.float64)) / sd * _STEP)
 
 
 def _height_above(sums: Floats, density: Floats, share: float) -> float:

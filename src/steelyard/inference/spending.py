@@ -1,11 +1,19 @@
-"""How much of the error rate may have been spent by each look."""
+"""After which visits there is a look, and how much of the error rate may have been spent by it."""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from functools import lru_cache
 
 FIRST_LOOK = 8
 """Visits at the first look: with fewer, there are too few orders for any verdict at 5 %."""
+
+EVERY_UNTIL = 50
+"""There is a look after each of so many visits, later whenever they have grown by a fiftieth.
+
+What a look costs grows with the visits: a trial would cost more the longer a run is.
+"""
 
 SHORTEST_HORIZON = 12
 """A shorter budget spends as if it were this long."""
@@ -14,6 +22,36 @@ _FIRST_SHARE = 0.36
 _BUDGET_SHARE = 0.9
 _SECOND_FIRST_SHARE = 0.15
 _SECOND_BUDGET_SHARE = 0.8
+
+
+def next_look(visits: int) -> int:
+    """The visits at the look after that of so many."""
+    return visits + max(1, visits // EVERY_UNTIL)
+
+
+def last_look(visits: int) -> int:
+    """The visits at the last look by then, of those that do not depend on a budget."""
+    found = min(visits, EVERY_UNTIL)
+    while found >= EVERY_UNTIL and next_look(found) <= visits:
+        found = next_look(found)
+    return found
+
+
+def looks_until(visits: int, horizon: int) -> tuple[int, ...]:
+    """The visits at each look of a comparison by then; one of them is at its budget."""
+    every = _looks(horizon)
+    return every[: bisect_right(every, visits)]
+
+
+@lru_cache(maxsize=64)
+def _looks(horizon: int) -> tuple[int, ...]:
+    """Those that may spend something: up to the extended budget."""
+    horizon = max(horizon, SHORTEST_HORIZON)
+    found, look = {horizon, 2 * horizon}, FIRST_LOOK
+    while look < 2 * horizon:
+        found.add(look)
+        look = next_look(look)
+    return tuple(sorted(found))
 
 
 def spent(visits: int, horizon: int, alpha: float) -> float:

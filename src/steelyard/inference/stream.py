@@ -9,7 +9,7 @@ from typing import NamedTuple
 from steelyard.inference.exact import Pool
 from steelyard.inference.noise.robust import Floats, Mask
 from steelyard.inference.randomisation import Design
-from steelyard.inference.spending import FIRST_LOOK
+from steelyard.inference.spending import looks_until
 
 
 class Order(NamedTuple):
@@ -54,9 +54,14 @@ class Stream:
         return len(self.values) // self.machines
 
     @property
-    def first_look(self) -> int:
-        """Visits at the first look."""
-        return self.visits if self.once else FIRST_LOOK
+    def looks(self) -> tuple[int, ...]:
+        """Visits at each look."""
+        return (self.visits,) if self.once else looks_until(self.visits, self.horizon)
+
+    @property
+    def last_look(self) -> int:
+        """Visits at the last look, or all of them before the first."""
+        return self.looks[-1] if self.looks else self.visits
 
     def mirrored(self) -> Stream:
         """The same comparison with good and bad swapped: low ends become high ends."""

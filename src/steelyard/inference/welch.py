@@ -22,7 +22,7 @@ from steelyard.inference.noise.detrend import basis
 from steelyard.inference.noise.robust import Floats, Mask, mad_sd
 from steelyard.inference.normal_boundary import levels
 from steelyard.inference.probability.distributions import t_bound
-from steelyard.inference.spending import FIRST_LOOK
+from steelyard.inference.spending import looks_until
 from steelyard.inference.stream import Stream
 from steelyard.inference.weights import last_in_rank
 
@@ -46,7 +46,7 @@ def low(visits: Stream, place: int, sign: int, alpha: float) -> float:
     twice the horizon nothing is left to spend. Where visits are judged ``once``, the only look may
     spend all. ``sign`` -1: of the mirrored visits.
     """
-    look = visits.first_look + place
+    look = visits.looks[place]
     level = level_at(visits, alpha, look)
     found = mean_of(by_machine(visits, look, sign))
     if found is None or level <= 0:
@@ -58,7 +58,7 @@ def level_at(visits: Stream, alpha: float, look: int | None = None) -> float:
     """What is asked at one look, the last by default, of ``alpha`` for all."""
     if visits.once:
         return alpha
-    return _level(visits.visits if look is None else look, visits.horizon, alpha)
+    return _level(visits.last_look if look is None else look, visits.horizon, alpha)
 
 
 def by_machine(visits: Stream, look: int, sign: int = 1) -> list[Contrast | None]:
@@ -95,9 +95,10 @@ def mean_of(contrasts: Sequence[Contrast | None], shares: Floats | None = None) 
 
 
 def _level(look: int, horizon: int, alpha: float) -> float:
-    """What is asked at a look; 0 beyond those that may spend."""
+    """What is asked at a look; 0 beyond those that may spend, and before the first."""
     asked = levels(horizon, alpha, extended=look > horizon)
-    return float(asked[look - FIRST_LOOK]) if look - FIRST_LOOK < len(asked) else 0.0
+    place = len(looks_until(look, horizon)) - 1
+    return float(asked[place]) if 0 <= place < len(asked) else 0.0
 
 
 def contrast(

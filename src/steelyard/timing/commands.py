@@ -48,6 +48,8 @@ class Command:
     streams: Streams = field(default_factory=Streams)
     ignored: frozenset[int] | None = frozenset()
     """Exit codes that count as success besides 0; ``None``: all."""
+    most_s: float | None = None
+    """How long an execution may take, without what is run beside it; ``None``: no limit."""
     until_cleanup: ExitStack = field(default_factory=ExitStack, compare=False)
     """Holds what the setup started in the background."""
 
@@ -86,7 +88,7 @@ class Command:
             CommandFailedError: it failed, and that is not to be ignored.
         """
         with self._beside(self.beside.prepare, "prepare"):
-            done = execute(self.shell.argv(self.line), self.streams)
+            done = execute(self.shell.argv(self.line), self.streams, self.most_s)
         if done.exit_code and self.ignored is not None and done.exit_code not in self.ignored:
             raise CommandFailedError(
                 f"{self.name} ended with exit code {done.exit_code}",

@@ -93,21 +93,25 @@ class Streams:
     number: re.Pattern[str] | None = None
 
 
-def execute(argv: Sequence[str], streams: Streams | None = None) -> Execution:
+def execute(
+    argv: Sequence[str], streams: Streams | None = None, most_s: float | None = None
+) -> Execution:
     """Runs a command to its end, and ends every process that it started; raises as `held`."""
-    with held(argv, streams) as done:
+    with held(argv, streams, most_s) as done:
         return done
 
 
 @contextmanager
-def held(argv: Sequence[str], streams: Streams | None = None) -> Iterator[Execution]:
+def held(
+    argv: Sequence[str], streams: Streams | None = None, most_s: float | None = None
+) -> Iterator[Execution]:
     """Runs a command to its end; processes that it has left are ended with the context.
 
     The clock runs from before the process is made until it has been waited for. Its input is
-    empty unless there is one.
+    empty unless there is one. A command that runs for longer than ``most_s`` is ended.
 
     Raises:
-        CommandFailedError: it cannot be started, or its output holds no number.
+        CommandFailedError: it cannot be started, did not end, or its output holds no number.
     """
     chosen = streams or Streams()
     with TemporaryFile() as output:
@@ -115,12 +119,23 @@ def held(argv: Sequence[str], streams: Streams | None = None) -> Iterator[Execut
             ours, holder = _held(argv, source, output, chosen)
         try:
             with ours, ours.makefile("rb") as lines:
-                how = _until_it_ends(argv, map(json.loads, lines))
+                ours.settimeout(most_s)
+                try:
+                    how = _until_it_ends(argv, map(json.loads, lines))
+                except TimeoutError as error:
+                    raise _unended(argv, most_s) from error
                 number = chosen.number if how.exit_code == 0 else None
                 printed = None if number is None else _number(argv, output, number)
                 yield replace(how, printed=printed)
         finally:
             os.waitpid(holder, 0)
+
+
+def _unended(argv: Sequence[str], most_s: float | None) -> CommandFailedError:
+    return CommandFailedError(
+        f"`{shlex.join(argv)}` did not end within {most_s:g} s, the budget of all executions",
+        "run it by hand to see how long it takes; --budget allows more",
+    )
 
 
 def _until_it_ends(argv: Sequence[str], words: Iterator[dict[str, Any]]) -> Execution:

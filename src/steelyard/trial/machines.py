@@ -16,12 +16,12 @@ from typing import Any, Protocol
 from steelyard.errors import HostError, SteelyardError
 from steelyard.hosts.kinds import Kind, kind_of, kinds_of
 from steelyard.hosts.lease import Busy
+from steelyard.inference.spending import last_look
 from steelyard.judge.machines.of_study import MachinePart, decided_together
 from steelyard.records.archive import Run
 from steelyard.records.events import MachineLeft, SessionEnd
 from steelyard.study.model import Study
 from steelyard.trial.session import Session, disk_error, session_on
-from steelyard.trial.session_state.interim_looks import last_asked
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.watcher import Watcher
 
@@ -172,7 +172,7 @@ class _Rounds:
     def _look(self) -> None:
         """Whether all of these are decided; asked at growing distances, as each of them is."""
         done = min(len(e.progress.visits_done(e.session.plan)) for e in self.sessions.values())
-        if self._decided or last_asked(done) <= self._asked_at:
+        if self._decided or last_look(done) <= self._asked_at:
             return
         self._asked_at = done
         parts = {

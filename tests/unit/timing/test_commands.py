@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,22 @@ def test_a_command_that_fails_ends_the_timing_unless_that_is_ignored() -> None:
     ignoring = Commands([command("false", ignored=None)], None)
     ignoring.prepare(0, 0)
     assert ignoring.visit("false").executions[0].exit_code == 1
+
+
+def test_a_command_that_does_not_end_is_ended_with_what_it_started(tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    subject = replace(command(f"sleep 600 & echo $! > {mark}; sleep 600"), most_s=1.0)
+    commands = Commands([subject], None)
+    with pytest.raises(CommandFailedError, match="did not end within 1 s"):
+        commands.prepare(0, 0.0)
+    child = Path("/proc", mark.read_text(encoding="ascii").strip())
+    stopped = not child.exists() or "sleep" not in (child / "cmdline").read_text(encoding="ascii")
+    assert stopped
+
+
+def test_what_prepares_a_command_may_take_longer_than_the_command() -> None:
+    subject = replace(command("true", beside=Beside(setup="sleep 1.2")), most_s=1.0)
+    assert Commands([subject], None).prepare(0, 0.0) < 1
 
 
 def test_every_cleanup_is_run_though_some_fail_and_each_failure_is_named(tmp_path: Path) -> None:

@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 from tests.golden.judged import CASES, record_of, study_of_case
 
+from steelyard.inference.spending import last_look
 from steelyard.judge.stopping.elimination import NO_SYSTEMS, NOTHING
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.records.events import InterimLook
 from steelyard.records.schema import TrialRecord
 from steelyard.trial.session_state.interim_looks import (
-    EVERY_UNTIL,
     GROWTH,
     InterimLooks,
     interim_event,
-    last_asked,
 )
 
 
@@ -65,14 +64,6 @@ def test_sizes_are_given_as_often_as_the_visits_grow() -> None:
     assert [e.visits_done for e in events] == list(range(1, 27))
 
 
-def test_the_judge_is_asked_after_each_visit_at_first_and_then_at_growing_distances() -> None:
-    asked = sorted({last_asked(visits) for visits in range(1, 1001)})
-    assert asked[:EVERY_UNTIL] == list(range(1, EVERY_UNTIL + 1))
-    assert len(asked) < 250
-    later = [visits for visits in asked if visits >= EVERY_UNTIL]
-    assert all(after - before <= before / EVERY_UNTIL for before, after in pairwise(later))
-
-
 def test_a_session_asks_first_where_it_begins_and_never_twice_of_the_same_visits() -> None:
     looks = InterimLooks()
     assert looks.is_due(917)
@@ -80,4 +71,4 @@ def test_a_session_asks_first_where_it_begins_and_never_twice_of_the_same_visits
     plan = make_plan(study, seed=7)
     looks.ask(study, plan, [], 917, given_up=NO_SYSTEMS, lost=NOTHING)
     due = [visits for visits in range(917, 1000) if looks.is_due(visits)]
-    assert due[0] == next(v for v in range(918, 1000) if last_asked(v) == v)
+    assert due[0] == next(v for v in range(918, 1000) if last_look(v) == v)

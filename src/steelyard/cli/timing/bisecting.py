@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import typer
 
@@ -65,7 +65,8 @@ def searched(
 
         def command(level: str) -> Command:
             folder = {} if commits is None else {"folder": str(commits.folder(level))}
-            return lines.of({"level": level, **folder}, shared.shell, found)
+            made = lines.of({"level": level, **folder}, shared.shell, found)
+            return replace(made, most_s=declared.budget_s)
 
         measure = Levels(command, declared, found.quantity, lambda _: None)
         result = _searched(chosen, _followed(measure, tells=not shared.as_json))

@@ -109,6 +109,7 @@ def time(  # noqa: PLR0917 - typer reads options from the parameters
     beside = Beside(setup, prepare, conclude, cleanup)
     asked = "none" if no_shell else shell
     ignored = None if ignore_failure else frozenset[int]()
+    declaration = declared(primary_of(response, found.quantity), shared, warmup)
     built = [
         Command(
             each.name,
@@ -117,10 +118,10 @@ def time(  # noqa: PLR0917 - typer reads options from the parameters
             each.filled(beside),
             streams,
             ignored,
+            declaration.budget_s if declaration.is_given else None,
         )
         for each in lines_of(commands, names or [], parameters or [])
     ]
     wanted = Wanted.of(shared)
-    declaration = declared(primary_of(response, found.quantity), shared, warmup)
     shell_s = next((s for each in built if (s := each.shell.start_s()) is not None), None)
     return compare(Commands(built, found.quantity), declaration, shell_s, wanted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from steelyard.cli.console import say, tell
@@ -58,6 +58,7 @@ def searched(
     with KeptVisits(visits, identity, shared.seed, draw_seed) as kept:
         budget = shared.budget or _DEFAULT_BUDGET
         declared = declaration_of(judged.name, shared.margin, budget, kept.seed, shared.warmup)
+        commands = [replace(each, most_s=declared.budget_s) for each in commands]
         asked = Asked(commands, baseline, judged, found.quantity, declared)
         result, is_cut = tuned(asked, kept, _watches(judged, as_json=shared.as_json))
     if is_cut:

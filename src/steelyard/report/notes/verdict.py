@@ -52,6 +52,8 @@ WELCH_TEST = (
     "The Welch test holds the error rate at unequal spreads: it was simulated up to 4 to 1 and is "
     "not proved for any noise."
 )
+_BY_CHANCE = 0.05
+"""Spreads that differ with at least this probability where the true ones are equal."""
 _RESTS_ON_WELCH = ", so the error rate rests on the Welch test"
 _MACHINE = "the machine may differ, not the systems"
 _CAUSES: dict[Interference, str] = {
@@ -259,6 +261,8 @@ def _values_undefined(note: ValuesUndefined) -> str:
 @writes(SpreadsDiffer)
 def _spreads_differ(note: SpreadsDiffer) -> str:
     chance = "" if note.chance is None else f", p = {note.chance:.2g}"
+    if note.chance is not None and note.chance >= _BY_CHANCE:
+        chance += ": it may be chance"
     return (
         f"one system varies {note.ratio:.1f} times as much as the other "
         f"({note.visits_baseline} and {note.visits_other} visits{chance})"

@@ -1,4 +1,8 @@
-"""When the judge is asked while a run goes on, and how its answer stands in the ledger."""
+"""When the judge is asked while a run goes on, and how its answer stands in the ledger.
+
+It is asked where the tests have their looks: after each of the first visits, then at growing
+distances.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from steelyard.inference.sequential import Memory
+from steelyard.inference.spending import last_look
 from steelyard.judge.stopping.elimination import Measured
 from steelyard.judge.stopping.interim import InterimWord, Look
 from steelyard.judge.verdict import look
@@ -15,22 +20,9 @@ from steelyard.records.events import InterimComparison, InterimLook
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Study
 
-EVERY_UNTIL = 50
-"""The judge is asked after each of so many visits, later whenever they have grown by a fiftieth:
-what it costs grows with the visits, so that a trial would cost more the longer a run is. A verdict
-counts from the visit that decided it, wherever it is asked for; at most a fiftieth more is measured
-than it needs."""
 GROWTH = 1.05
 """Estimates and intervals are given when the visits have grown by so much: they take longer to
 compute than the word, and a session that gave them always would be slower with every visit."""
-
-
-def last_asked(count: int) -> int:
-    """The last number of visits, or of blocks, up to this one after which the judge is asked."""
-    asked = min(count, EVERY_UNTIL)
-    while asked >= EVERY_UNTIL and asked + asked // EVERY_UNTIL <= count:
-        asked += asked // EVERY_UNTIL
-    return asked
 
 
 @dataclass
@@ -43,7 +35,7 @@ class InterimLooks:
 
     def is_due(self, visits_done: int) -> bool:
         """Whether the judge is asked now; the first time in a session it is."""
-        return last_asked(visits_done) > self._asked_at
+        return last_look(visits_done) > self._asked_at
 
     def ask(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from steelyard.inference.spending import last_look
 from steelyard.judge.kinds.caveats import SystemFutility
 from steelyard.judge.stopping.elimination import (
     NO_SYSTEMS,
@@ -28,7 +29,7 @@ from steelyard.study.scenarios import workload_name
 from steelyard.study.workload_study import study_of
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.futility import damage_of_kept, futility_of, with_trials
-from steelyard.trial.session_state.interim_looks import InterimLooks, last_asked
+from steelyard.trial.session_state.interim_looks import InterimLooks
 from steelyard.trial.session_state.progress import Progress
 from steelyard.trial.session_state.watcher import Watcher
 
@@ -84,7 +85,7 @@ class Remaining:
 
         As in the last block before it of which this was asked.
         """
-        block = max(1, last_asked(block))
+        block = max(1, last_look(block))
         if block not in self._measured:
             session = self.session
             records = self.progress.records
@@ -103,7 +104,7 @@ class Remaining:
         return self._measured[block]
 
     def _record_eliminations(self, block: int, still: Measured) -> None:
-        before = self._measured.get(last_asked(block - 1))
+        before = self._measured.get(last_look(block - 1))
         if len(still) == 1:
             if before is not None and still != before:
                 (systems,) = still.values()
