@@ -139,6 +139,24 @@ def test_a_machine_that_is_away_or_there_twice_is_refused_before_anything_is_mea
     assert not list((tool.folder / "results").glob("day/*/machines/*/trials/*"))
 
 
+def test_what_is_missing_on_any_machine_is_named_at_once_before_anything_is_measured(
+    tool: OnMachines,
+) -> None:
+    text = (tool.folder / "day.yaml").read_text(encoding="utf-8")
+    systems = "{a: {platform: native}, b: {platform: native, settings: {sysctl: {vm.no_such: 1}}}}"
+    for before, after in (
+        ("{here: {platform: native}}", systems),
+        ("factors: {workload.n: [60, 300]}\ncompare: workload.n", "baseline: a"),
+    ):
+        text = text.replace(before, after)
+    (tool.folder / "day.yaml").write_text(text, encoding="utf-8")
+    done = tool.run("run", "day.yaml")
+    assert done.returncode == 3
+    assert "system-cannot-be-prepared" in done.stderr
+    assert all(f"ssh://{name}" in done.stderr for name in NAMES)
+    assert not list((tool.folder / "results").glob("day/*/machines/*/trials/*"))
+
+
 def test_machines_of_another_kind_are_named_before_anything_is_measured(
     tool: OnMachines, lab: dict[str, MachineOfItsOwn]
 ) -> None:

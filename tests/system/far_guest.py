@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from tests.integration.servers.private_server import free_port
@@ -27,6 +28,15 @@ from steelyard.systems.qemu.command_line import modules
 
 NAME = "steelyard-guest"
 _LONGEST_S = 900
+
+
+class Size(NamedTuple):
+    """What a guest has of a machine."""
+
+    processors: int = 2
+    memory_mib: int = 512
+
+
 _CONFIG = """\
 Host {name}
   HostName 127.0.0.1
@@ -58,10 +68,10 @@ def recipe() -> NamedRecipe:
     }
     changes = {
         "summary": "A machine behind ssh.",
-        "packages": ("openssh-server",),
+        "packages": ("openssh-server", "tuned"),
         "kernel": "linux-image-cloud-amd64",
         "modules": (),
-        "removed": (),
+        "removed": bare.removed,
         "files": {**bare.files, **files},
     }
     return NamedRecipe(name="far", recipe=bare.model_copy(update=changes))
@@ -75,7 +85,7 @@ def image() -> Image:
 
 
 @contextmanager
-def guest(folder: Path, port: int, public_key: Path) -> Iterator[Path]:
+def guest(folder: Path, port: int, public_key: Path, size: Size) -> Iterator[Path]:
     """Runs one; gives the file of its console. What QEMU forwards leads to its ssh server."""
     parts, console = Path(image().folder), folder / "console.log"
     initrd, overlay = folder / "initrd", folder / "overlay.qcow2"
@@ -84,7 +94,8 @@ def guest(folder: Path, port: int, public_key: Path) -> Iterator[Path]:
     subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", *below, overlay], check=True)
     key = ",".join(public_key.read_text().split()[:2])
     words = ["qemu-system-x86_64", "-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max"]
-    words += ["-smp", "2", "-m", "512", "-nodefaults", "-no-user-config", "-display", "none"]
+    words += ["-smp", f"{size.processors}", "-m", f"{size.memory_mib}", "-display", "none"]
+    words += ["-nodefaults", "-no-user-config"]
     words += ["-kernel", str(parts / KERNEL), "-initrd", str(initrd)]
     words += [
         "-append",
@@ -108,28 +119,48 @@ def guest(folder: Path, port: int, public_key: Path) -> Iterator[Path]:
 @contextmanager
 def reached(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
     """The name of a running guest for ``ssh``; its host key is known from the first time on."""
+    with laboratory(folder, patch, {NAME: Size()}):
+        yield NAME
+
+
+@contextmanager
+def laboratory(
+    folder: Path, patch: pytest.MonkeyPatch, machines: Mapping[str, Size]
+) -> Iterator[None]:
+    """Running guests under these names for ``ssh``."""
     need("ssh", "ssh-keygen")
     make_key(folder / "user")
-    port, config, wrapper = free_port(), folder / "config", folder / "bin" / "ssh"
+    config, wrapper = folder / "config", folder / "bin" / "ssh"
     wrapper.parent.mkdir()
     wrapper.write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {config} "$@"\n', encoding="utf-8")
     wrapper.chmod(0o755)
     patch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+    ports = {name: free_port() for name in machines}
 
     def configure(checking: str) -> None:
-        text = _CONFIG.format(name=NAME, port=port, folder=folder, checking=checking)
-        config.write_text(text, encoding="utf-8")
+        blocks = (
+            _CONFIG.format(name=name, port=port, folder=folder, checking=checking)
+            for name, port in ports.items()
+        )
+        config.write_text("".join(blocks), encoding="utf-8")
 
-    with guest(folder, port, folder / "user.pub") as console:
+    with ExitStack() as stack:
+        consoles = {}
+        for name, size in machines.items():
+            own = folder / name
+            own.mkdir()
+            started = guest(own, ports[name], folder / "user.pub", size)
+            consoles[name] = stack.enter_context(started)
         configure("accept-new")
-        _wait_for_an_answer(console)
+        for name, console in consoles.items():
+            _wait_for_an_answer(name, console)
         configure("yes")
-        yield NAME
+        yield
 
 
-def _wait_for_an_answer(console: Path) -> None:
+def _wait_for_an_answer(name: str, console: Path) -> None:
     until_s = time.monotonic() + _LONGEST_S
-    first = ["ssh", "-oBatchMode=yes", "-oConnectTimeout=10", NAME, "true"]
+    first = ["ssh", "-oBatchMode=yes", "-oConnectTimeout=10", name, "true"]
     while subprocess.run(first, capture_output=True, check=False).returncode == 255:
         assert time.monotonic() < until_s, console.read_text()[-2000:]
         time.sleep(1)

@@ -21,6 +21,7 @@ from steelyard.judge.machines.of_study import MachinePart, decided_together
 from steelyard.records.archive import Run
 from steelyard.records.events import MachineLeft, SessionEnd
 from steelyard.study.model import Study
+from steelyard.trial.preflight import NeedsMissingError
 from steelyard.trial.session import Session, disk_error, session_on
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.watcher import Watcher
@@ -118,13 +119,26 @@ class _Rounds:
     _decided: bool = False
 
     def begin(self) -> None:
-        """Makes every machine ready, before any of them is measured."""
+        """Makes every machine ready, before any of them is measured.
+
+        Raises:
+            NeedsMissingError: names what is missing on any of them.
+        """
         for session in self.sessions.values():
             session.session.reach_host_machines(again=False)
         _refuse_the_same(self.sessions)
         self._tell_kinds()
-        for name, session in self.sessions.items():
-            self.left[name] = session.steps()
+        self.left = {name: session.steps() for name, session in self.sessions.items()}
+        missing = list[NeedsMissingError]()
+        for name in self.sessions:
+            try:
+                self._step(name)
+            except NeedsMissingError as error:
+                missing.append(error)
+        if missing:
+            found = [one for each in missing for one in each.found]
+            raise NeedsMissingError(found, missing[0].places)
+        for name in list(self.left):
             self._step(name)
 
     def _tell_kinds(self) -> None:

@@ -41,7 +41,11 @@ from steelyard.trial.session_state.environment import EnvironmentSnapshots
 from steelyard.trial.session_state.interim_looks import InterimLooks, interim_event
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.kept_records import KeptRecords
-from steelyard.trial.session_state.opening import prepared, record_torn_attempts
+from steelyard.trial.session_state.opening import (
+    prepared,
+    record_torn_attempts,
+    refuse_what_cannot_start,
+)
 from steelyard.trial.session_state.pace import visits_by_pace
 from steelyard.trial.session_state.progress import Progress, forgiven_attempts
 from steelyard.trial.session_state.recalibrate import calibrate_anew
@@ -159,10 +163,12 @@ class Session:
     def steps(self) -> Iterator[None]:
         """Makes all ready, then every visit that is not finished, in the order of the plan.
 
-        It pauses when all is ready, and after each visit.
+        It pauses when nothing that is needed is missing, when all is ready, and after each visit.
         """
         try:
-            if self._is_ready():
+            self._look()
+            yield
+            if prepared(self.session, self.progress, self.before, self.watcher):
                 yield
                 yield from self._through_the_plan()
             else:
@@ -170,14 +176,14 @@ class Session:
         except KeyboardInterrupt:
             self.reason = "interrupted"
 
-    def _is_ready(self) -> bool:
+    def _look(self) -> None:
         session, watcher = self.session, self.watcher
         session.hold_machines(watcher.waits)
         watcher.undo_earlier(session.undo_earlier())
         self.snapshots.look(session.host_machines(), session.machines.at)
         record_torn_attempts(session.run, session.plan, self.before)
         watcher.starts(session.plan, self.progress.trials_measured(session.plan))
-        return prepared(session, self.progress, self.before, watcher)
+        refuse_what_cannot_start(session, self.progress)
 
     def _through_the_plan(self) -> Iterator[None]:
         self.deadline_ns = _deadline_ns(self.session, self.before)

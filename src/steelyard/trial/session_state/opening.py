@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from steelyard.judge.analyses.planning.resolution import resolutions
@@ -20,7 +19,7 @@ from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.model import FIND
 from steelyard.trial.attempt.reference_kernel import measure_noise_at_rest
-from steelyard.trial.preflight import Preflight, missing_before_start
+from steelyard.trial.preflight import NeedsMissingError, Preflight
 from steelyard.trial.session_state.calibrate import cell_key
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.progress import Progress, torn_attempts
@@ -31,14 +30,8 @@ from steelyard.trial.session_state.watcher import Watcher
 def prepared(
     session: SessionContext, progress: Progress, before: list[Event], watcher: Watcher
 ) -> bool:
-    """Preflight checks, noise at rest, calibration; false when the user stops one of them.
-
-    Raises:
-        HostError: something is missing that the operator has to fix.
-        StudyError: the recipe of an image has mistakes.
-    """
+    """Noise at rest, then calibration; false when the user stops one of them."""
     try:
-        _refuse_what_cannot_start(session, _still_to_measure(session, progress))
         _measure_noise(session, before, watcher)
         _calibrate(session, progress, watcher)
     except KeyboardInterrupt:
@@ -46,12 +39,18 @@ def prepared(
     return True
 
 
-def _refuse_what_cannot_start(session: SessionContext, cells: Iterable[Cell]) -> None:
-    """A machine that cannot be reached now may be reached by its trials."""
+def refuse_what_cannot_start(session: SessionContext, progress: Progress) -> None:
+    """Preflight checks. A machine that cannot be reached now may be reached by its trials.
+
+    Raises:
+        NeedsMissingError: something is missing that the operator has to fix.
+        StudyError: the recipe of an image has mistakes.
+        KeyboardInterrupt: the user asks to stop.
+    """
     look = Preflight(
         session.study, session.machines.at, str(session.run.path), session.interrupt.check
     )
-    found = look.look(cells)
+    found = look.look(_still_to_measure(session, progress))
     if look.walls:
         seen = (
             WallClock(machine=name, ahead_ns=wall.ahead_ns, uncertainty_ns=wall.uncertainty_ns)
@@ -62,7 +61,7 @@ def _refuse_what_cannot_start(session: SessionContext, cells: Iterable[Cell]) ->
         facts = session.run.facts()
         raw = session.run.study_path.read_bytes()
         places = StudyPlaces.of(raw, Path(facts.study_file), facts.variant)
-        raise missing_before_start(found, places)
+        raise NeedsMissingError(found, places)
 
 
 def _measure_noise(session: SessionContext, before: list[Event], watcher: Watcher) -> None:
