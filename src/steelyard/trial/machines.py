@@ -21,7 +21,7 @@ from steelyard.judge.machines.of_study import MachinePart, decided_together
 from steelyard.records.archive import Run
 from steelyard.records.events import MachineLeft, SessionEnd
 from steelyard.study.model import Study
-from steelyard.trial.preflight import NeedsMissingError
+from steelyard.trial.preflight import NeedsMissingError, missing_before_start
 from steelyard.trial.session import Session, disk_error, session_on
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.watcher import Watcher
@@ -137,7 +137,7 @@ class _Rounds:
                 missing.append(error)
         if missing:
             found = [one for each in missing for one in each.found]
-            raise NeedsMissingError(found, missing[0].places)
+            raise missing_before_start(found, missing[0].places)
         for name in list(self.left):
             self._step(name)
 

@@ -54,7 +54,6 @@ from steelyard.trial.wall_clocks import (
 
 _T = TypeVar("_T")
 _NATIVE = "native"
-_SLUG = "system-cannot-be-prepared"
 Found = Iterable[tuple[str, SystemFailure]]
 """Dotted keys with what is wrong; a look at one thing raises instead."""
 
@@ -71,24 +70,31 @@ class Shortfall:
 
 
 class NeedsMissingError(HostError):
-    """Lists what is ``found`` to be missing; a single thing keeps its own remedy as the hint."""
+    """What a study needs is missing: ``found``, at ``places`` of the study file."""
 
-    def __init__(self, found: Sequence[Shortfall], places: StudyPlaces) -> None:
+    def __init__(
+        self, message: str, hint: str | None, found: Sequence[Shortfall], places: StudyPlaces
+    ) -> None:
+        super().__init__(message, hint=hint, slug="system-cannot-be-prepared")
         self.found, self.places = tuple(found), places
-        lines = [f"{places.line_of(one.system, one.key)}: {one.cause}" for one in found]
-        if len(found) == 1:
-            super().__init__(lines[0], hint=found[0].remedy, slug=_SLUG)
-            return
-        told = [
-            line if one.remedy is None else f"{line}; {one.remedy}"
-            for line, one in zip(lines, found, strict=True)
-        ]
-        super().__init__(
-            f"{len(found)} things that the study needs are missing:\n" + "\n".join(told),
-            hint="nothing was started; `steelyard resume` goes on when they are there, and a study "
-            "that was changed needs a new `steelyard run`",
-            slug=_SLUG,
-        )
+
+
+def missing_before_start(found: Sequence[Shortfall], places: StudyPlaces) -> NeedsMissingError:
+    """The error that lists all of it; a single one keeps its own remedy as the hint."""
+    lines = [f"{places.line_of(one.system, one.key)}: {one.cause}" for one in found]
+    if len(found) == 1:
+        return NeedsMissingError(lines[0], found[0].remedy, found, places)
+    told = [
+        line if one.remedy is None else f"{line}; {one.remedy}"
+        for line, one in zip(lines, found, strict=True)
+    ]
+    return NeedsMissingError(
+        f"{len(found)} things that the study needs are missing:\n" + "\n".join(told),
+        "nothing was started; `steelyard resume` goes on when they are there, and a study "
+        "that was changed needs a new `steelyard run`",
+        found,
+        places,
+    )
 
 
 @dataclass

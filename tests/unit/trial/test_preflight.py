@@ -15,7 +15,7 @@ from steelyard.hosts.host import Host
 from steelyard.plan.make import make_plan
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.read import read_study_bytes
-from steelyard.trial.preflight import NeedsMissingError, Preflight, Shortfall
+from steelyard.trial.preflight import Preflight, Shortfall, missing_before_start
 
 STUDY = """\
 study: lacks
@@ -268,5 +268,5 @@ def test_several_are_one_error_with_a_line_each() -> None:
     both = f"settings: {{sysctl: {{vm.swapiness: 10}}}}\n    {POSTFIX}"
     places, found = places_and_list(both, Machine())
     assert len(found) == 2
-    lines = NeedsMissingError(found, places).message.splitlines()
+    lines = missing_before_start(found, places).message.splitlines()
     assert [line.split(":")[:2] for line in lines[1:]] == [["study.yaml", "7"], ["study.yaml", "6"]]

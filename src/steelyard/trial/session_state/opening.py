@@ -19,7 +19,7 @@ from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.model import FIND
 from steelyard.trial.attempt.reference_kernel import measure_noise_at_rest
-from steelyard.trial.preflight import NeedsMissingError, Preflight
+from steelyard.trial.preflight import Preflight, missing_before_start
 from steelyard.trial.session_state.calibrate import cell_key
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.progress import Progress, torn_attempts
@@ -61,7 +61,7 @@ def refuse_what_cannot_start(session: SessionContext, progress: Progress) -> Non
         facts = session.run.facts()
         raw = session.run.study_path.read_bytes()
         places = StudyPlaces.of(raw, Path(facts.study_file), facts.variant)
-        raise NeedsMissingError(found, places)
+        raise missing_before_start(found, places)
 
 
 def _measure_noise(session: SessionContext, before: list[Event], watcher: Watcher) -> None:
