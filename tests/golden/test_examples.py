@@ -78,7 +78,8 @@ def row(example: str) -> str:
     run = findings(example)
     answer = headline(run)
     emulated = any(
-        fact.endswith("accelerator") and value == "tcg"
+        (fact.endswith("accelerator") and value == "tcg")
+        or (fact == "cpu.model" and "TCG" in (value or ""))
         for machine in run.machines
         for fact, value in machine.facts.items()
     )
@@ -173,6 +174,10 @@ def test_no_example_tells_whose_machine_it_was(example: str) -> None:
         for version in versions
     }
     texts = set(texts_in(run.model_dump())) - kept
+    shipped = {address for text in texts for address in re.findall(r"ssh://lab\d", text)}
+    """Names that the shipped study gives to machines of the reader's own."""
+    for address in shipped:
+        texts = {text.replace(address, "") for text in texts}
     telling = [text for text in texts if anonymous_text(text) != text]
     assert telling == []
     for fact in run.differences:

@@ -129,6 +129,8 @@ def _metric(metric: Metric, entry: Workload, settings: Settings, printed: Printe
         if _number(printed, needs) < needs.at_least:
             return TooFewPrinted(needed=needs.at_least, of=needs.of)
     value = _said(metric, entry, printed)
+    if metric.complement and isinstance(value, float):
+        value = 1 - value
     if metric.per is None or isinstance(value, MissingKind):
         return value
     divisor = _number(printed, metric.per)

@@ -72,6 +72,8 @@ def _numbers(kind: Kind, metric: ImportedMetric, part: Printed) -> list[float]:
         if kind.each
         else [taken(found, metric, scale)]
     )
+    if metric.complement:
+        values = [1 - value for value in values]
     if metric.per is None:
         return values
     divisor = taken(part.found(metric.per), metric.per, 1.0)

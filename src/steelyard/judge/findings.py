@@ -243,7 +243,8 @@ class CalibrationFinding(Frozen):
     ``capacity_per_s`` (in ``unit``) and ``baseline_latency_ns`` (median response) were measured
     against ``sink``; ``ratio`` and ``largest_ratio`` are throughput of the trials over the
     capacity, in the middle and at most. ``trials_exceeded`` reached more than 105 % of it, so
-    that it was measured too low. ``not_calibrated`` says why there is no capacity.
+    that it was measured too low; ``disproved``: those of another cell of the same calibration did.
+    ``not_calibrated`` says why there is no capacity.
     """
 
     cell: Cell
@@ -256,6 +257,7 @@ class CalibrationFinding(Frozen):
     trials: int
     trials_near: int
     trials_exceeded: int = 0
+    disproved: bool = False
     not_calibrated: Missing | None
 
 

@@ -16,6 +16,7 @@ from steelyard.errors import RecordError
 from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import Run, open_run
 from steelyard.report.from_run import find
+from steelyard.report.sentences.trust import State, trust_lines
 from steelyard.web.index import Index
 
 HYPERFINE = IMPORTS / "hyperfine" / "1.15.0-two-commands.json"
@@ -69,6 +70,33 @@ def test_files_are_assigned_by_the_name_of_their_system(tmp_path: Path) -> None:
     assert (verdict.word.value, verdict.n_baseline, verdict.n_other) == ("faster", 5, 6)
     assert found.tested["old"] == {"tool.version": ("2.3",)}
     assert found.workloads[0].conditions == ({"users": 16},)
+
+
+@pytest.mark.parametrize(("failed", "state"), [(0, State.GOOD), (2_000, State.BAD)])
+def test_operations_that_failed_in_the_files_are_said(
+    failed: int, state: State, tmp_path: Path
+) -> None:
+    files = copies(tmp_path, {"old": 5, "new": 5})
+    for file in files[5:]:
+        text = file.read_text("utf-8")
+        assert "Failed requests:        0" in text
+        file.write_text(text.replace("requests:        0", f"requests:        {failed}"), "utf-8")
+    found = imported(tmp_path, "ab", files, "--as", "system=old,new")
+    (line,) = [each for each in trust_lines(found) if each.title == "Failures"]
+    assert line.state is state
+    assert ("% of new" in line.text) is (failed > 0)
+
+
+def test_errors_of_a_tool_that_prints_what_succeeded_are_the_rest(tmp_path: Path) -> None:
+    (source,) = (IMPORTS / "oha").glob("1*.json")
+    whole = json.loads(source.read_text("utf-8"))
+    whole["summary"]["successRate"] = 0.75
+    files = [tmp_path / f"{name}.json" for name in ("old", "new")]
+    for file in files:
+        file.write_text(json.dumps(whole), "utf-8")
+    found = imported(tmp_path, "oha", files, "--as", "system=old,new")
+    (errors, _) = [c.values for c in found.workloads[0].cells if c.response == "errors"]
+    assert errors == (0.25,)
 
 
 def test_others_than_the_judged_response_only_explore(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from steelyard.judge.validity.findings import DifferenceFinding
 from steelyard.plan.model import Cell
 from steelyard.records.events import EnvironmentDifference
 from steelyard.records.warnings import WarningKind
+from steelyard.report.figures import percent
 from steelyard.report.formats.html import render
 from steelyard.report.from_run import stored
 from steelyard.report.page.marks import axis_of, row_drawing
@@ -41,6 +42,7 @@ from steelyard.report.sentences.caveats import MOST_ON_TOP, Weight, caveats, on_
 from steelyard.report.sentences.evidence import evidence
 from steelyard.report.sentences.headline import MOST_WORDS, headline, words_in
 from steelyard.report.sentences.trust import State, TrustLine, trust_lines
+from steelyard.report.sentences.verdict import interval_level
 from steelyard.report.tables.effect_rows import Mark
 from steelyard.report.tables.effects import effect_rows
 from steelyard.report.tables.shares import NOISE, divided, whole_percents
@@ -141,6 +143,15 @@ def test_a_verdict_is_named_in_each_row_where_rows_differ() -> None:
     assert [row.cells[-1] for row in table.rows] == [
         "inconclusive", "equivalent", "faster", "not judged",
     ]  # fmt: skip
+
+
+def test_intervals_hold_together_at_the_level_that_their_own_levels_leave() -> None:
+    (table,) = effect_rows(golden("mixed"))
+    verdicts = [v for v in golden("mixed").workloads[0].verdicts if v.conditions is not None]
+    judged = [v for v in verdicts if v.word is not VerdictWord.NOT_JUDGED and not v.exploratory]
+    missed = sum(1 - interval_level(v) for v in judged)
+    assert len({interval_level(v) for v in judged}) == 2
+    assert f"together at {percent(1 - missed)}" in table.notes[0]
 
 
 def test_several_systems_stand_in_one_table_with_value_change_interval_and_rank() -> None:

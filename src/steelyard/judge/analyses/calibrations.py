@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from steelyard.judge.findings import CalibrationFinding
-from steelyard.judge.visits.calibrations import exceeded
+from steelyard.judge.visits.calibrations import Identity, disproved_by, exceeded, identity_of
 from steelyard.judge.visits.readings import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.missing import Missing
@@ -23,6 +23,7 @@ def calibration_findings(
     A run of several sessions has several capacities; their median is given.
     """
     by_cell: dict[object, list[TrialRecord]] = {}
+    disproved = disproved_by(records)
     for record in records:
         if record.outcome is Outcome.OK and record.calibration is not None:
             key = (record.cell.system, key_of(record.cell.conditions))
@@ -30,11 +31,14 @@ def calibration_findings(
     for cell in plan.every_cell:
         found = by_cell.get((cell.system, key_of(cell.conditions)))
         if found:
-            yield _finding(study, cell, found)
+            yield _finding(study, cell, found, disproved)
 
 
 def _finding(
-    study: WorkloadStudy, cell: Cell, records: Sequence[TrialRecord]
+    study: WorkloadStudy,
+    cell: Cell,
+    records: Sequence[TrialRecord],
+    disproved: set[Identity | None],
 ) -> CalibrationFinding:
     known = [r.calibration for r in records if r.calibration is not None]
     ratios = [each.ratio for each in known if each.ratio is not None]
@@ -52,6 +56,7 @@ def _finding(
             for r in records
         ),
         trials_exceeded=len(exceeded(records)),
+        disproved=any(identity_of(each) in disproved for each in known),
         not_calibrated=_reason(known),
     )
 

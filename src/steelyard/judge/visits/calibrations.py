@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from steelyard.records.schema import Calibration, Outcome, TrialRecord
 from steelyard.records.warnings import TrialWarning, WarningKind
 
+Identity = tuple[str | None, float | None]
+
 
 def exceeded(records: Sequence[TrialRecord]) -> list[TrialRecord]:
     """Good trials that reached more than the capacity of their calibration."""
@@ -24,18 +26,24 @@ def without_unfounded_warnings(records: Sequence[TrialRecord]) -> Sequence[Trial
 
     Cells of one shape share a calibration, so one trial disproves it for all of them.
     """
-    disproved = {_identity(record.calibration) for record in exceeded(records)}
+    disproved = disproved_by(records)
     if not disproved:
         return records
     return [
         record.model_copy(update={"warnings": tuple(filter(_is_founded, record.warnings))})
-        if _identity(record.calibration) in disproved
+        if identity_of(record.calibration) in disproved
         else record
         for record in records
     ]
 
 
-def _identity(calibration: Calibration | None) -> tuple[str | None, float | None] | None:
+def disproved_by(records: Sequence[TrialRecord]) -> set[Identity | None]:
+    """The calibrations of which some trial exceeded the capacity."""
+    return {identity_of(record.calibration) for record in exceeded(records)}
+
+
+def identity_of(calibration: Calibration | None) -> Identity | None:
+    """What the calibration of one trial has in common with those that share it."""
     return None if calibration is None else (calibration.sink, calibration.capacity_per_s)
 
 

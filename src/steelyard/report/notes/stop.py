@@ -84,9 +84,9 @@ def _message(commonest: CommonestFailure) -> str:
 @writes(WorkloadDecided)
 def _workload_decided(note: WorkloadDecided) -> str:
     return (
-        f"Measured up to visit {note.last_visit}, when all its comparisons were decided. Later "
-        "visits ran without its trials: results of the other workloads assume that a reset removes "
-        "any carry-over of it (heat, caches, pending writes)"
+        f"Measured up to visit {note.last_visit}, when all that the study waits for in it was "
+        "decided. Later visits ran without its trials: results of the other workloads assume that "
+        "a reset removes any carry-over of it (heat, caches, pending writes)"
     )
 
 

@@ -280,9 +280,10 @@ def failure_lines(view: View) -> list[str]:
     lines = failed_attempt_lines(view)
     suspect = [a for a in attempts if a.outcome == OK and a.warnings]
     if suspect:
+        good = sum(a.outcome == OK for a in attempts)
         kinds = Counter(kind for a in suspect for kind in dict.fromkeys(w.kind for w in a.warnings))
         lines.append(
-            f"{len(suspect)} of {counted(len(attempts), 'attempt')} counted, with warnings: "
+            f"{len(suspect)} of {counted(good, 'attempt')} that count have warnings: "
             + "; ".join(f"{kind_text(kind)} ({count})" for kind, count in kinds.most_common())
             + "."
         )

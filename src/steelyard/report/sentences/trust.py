@@ -66,8 +66,8 @@ _IMPORTED = {
     "Host noise": "Not known: another tool measured, and did not watch its machines.",
     "Configuration": "Not known: no facts of the machines are imported.",
     "Load generator": "Not calibrated.",
-    "Failures": "Not known: of trials that failed no file was given.",
 }
+_MANY_FAILED = 0.01
 
 
 class State(IntEnum):
@@ -94,9 +94,10 @@ class TrustLine:
 
 
 def trust_lines(run: RunFindings) -> list[TrustLine]:
-    """All five, the worst first; of what was imported, none is known."""
+    """All five, the worst first; of what was imported, at most what failed is known."""
     if run.stop.reason == "imported":
-        return [TrustLine(name, State.UNKNOWN, text, ()) for name, text in _IMPORTED.items()]
+        unknown = [TrustLine(name, State.UNKNOWN, text, ()) for name, text in _IMPORTED.items()]
+        return sorted([*unknown, _imported_failures(run)], key=lambda line: line.state)
     lines = [_steady_state(run), _host_noise(run), _configuration(run), _generator(run),
              _failures(run)]  # fmt: skip
     return sorted(lines, key=lambda line: line.state)
@@ -115,8 +116,13 @@ def _steadiness(cells: Sequence[SteadyFinding], run: RunFindings) -> tuple[State
     of = f"of {counted(len(cells), 'cell')}"
     never, later = states[Steadiness.NEVER], states[Steadiness.STEADY_LATER]
     if never:
-        first = next(each for each in cells if each.state is Steadiness.NEVER)
-        why = "" if first.reason is None else f" ({notes.text(first.reason, run.labels)})"
+        reasons = Counter(
+            notes.text(each.reason, run.labels)
+            for each in cells
+            if each.state is Steadiness.NEVER and each.reason is not None
+        )
+        each_of = [f"{text} in {n}" if len(reasons) > 1 else text for text, n in reasons.items()]
+        why = f" ({'; '.join(each_of)})" if each_of else ""
         advice = "use a longer warm-up and window."
         return State.WARNING, f"Throughput is not steady in {never} {of}{why}: {advice}"
     if later:
@@ -263,6 +269,28 @@ def _failures(run: RunFindings) -> TrustLine:
     if grave or failed or lost:
         state = State.BAD if grave else State.WARNING
     return TrustLine("Failures", state, f"{listed(said[::-1])}.", ("failures", "trials"))
+
+
+def _imported_failures(run: RunFindings) -> TrustLine:
+    """By what the files say of operations; of trials that failed there is no file."""
+    shares = {
+        system: [
+            value
+            for view in views(run)
+            for cell in view.own.cells
+            if cell.response == "errors" and cell.cell.system == system
+            for value in cell.values
+        ]
+        for system in run.systems
+    }
+    if not all(shares.values()):
+        return TrustLine("Failures", State.UNKNOWN, "Not known: the files do not say.", ())
+    of = listed([f"{percent(median(each))} of {name}" for name, each in shares.items()])
+    largest = max(value for each in shares.values() for value in each)
+    state = State.BAD if largest > _MANY_FAILED else State.WARNING if largest else State.GOOD
+    said = f"{of} of the operations of the median trial failed, at most {percent(largest)}"
+    text = f"{said}." if largest else "No operation failed in the files that were given."
+    return TrustLine("Failures", state, text, ("failures", "trials"))
 
 
 def _warned(attempt: AttemptFinding, kinds: Sequence[WarningKind]) -> list[WarningKind]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from steelyard.inference.sequential import VerdictWord
@@ -279,19 +280,17 @@ def _direction(of_each: Sequence[View]) -> tuple[str, str]:
 
 def _level_notes(found: Sequence[VerdictFinding], view: View) -> list[str]:
     """Which level the intervals have, where rows differ in it."""
-    whole = {percent(interval_level(v)) for v in found if v.conditions is None}
-    parts = [v for v in found if v.conditions is not None]
-    levels = sorted(
-        {percent(interval_level(v)) for v in parts if v.word is not VerdictWord.EQUIVALENT}
-    )
+    known = [v for v in found if v.word is not VerdictWord.NOT_JUDGED]
+    whole = {percent(interval_level(v)) for v in known if v.conditions is None}
+    parts = [interval_level(v) for v in known if v.conditions is not None]
+    levels = sorted(set(map(percent, parts)))
     said = []
     if whole:
         where = " over all conditions" if levels or len(view.own.conditions) > 1 else ""
         where = " on all of these machines" if machines_in(view) else where
         said.append(f"CI {' or '.join(sorted(whole))}{where}")
     if levels:
-        alpha = parts[0].alpha
-        said.append(
-            f"{' or '.join(levels)} at each, so that all hold together at {percent(1 - alpha)}"
-        )
+        together = 1 - math.fsum(1 - level for level in parts)
+        so = f", so that all hold together at {percent(together)}" if len(parts) > 1 else ""
+        said.append(f"{' or '.join(levels)} at each{so}")
     return [f"{'; '.join(said)}."] if said else []

@@ -55,8 +55,7 @@ def effect_table(found: InfluenceFinding, view: View) -> Table:
     notes = [f"Intervals of {levels}; of what is negligible ({within}) {inner}."]
     if left:
         notes.append(
-            f"{counted(left, 'further interaction')} decided nothing; all are in the CSV and JSON "
-            "forms."
+            f"{counted(left, 'further interaction')} not shown; all are in the CSV and JSON forms."
         )
     where = "" if found.system is None else f" of {found.system}"
     head = ("Effect", "Level", f"On {response.label}", "Interval", "Verdict", "Same as")

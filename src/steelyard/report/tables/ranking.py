@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.judge.analyses.ranking.findings import RankingFinding
+from steelyard.judge.analyses.ranking.findings import PlaceFinding, RankingFinding
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import percent
 from steelyard.report.sentences.ranking import places_text
@@ -22,6 +22,21 @@ def ranking_tables(view: View) -> list[Table]:
     return [_table(ranking, view) for ranking in view.own.rankings]
 
 
+def _ends(found: PlaceFinding, ranking: RankingFinding, view: View) -> str:
+    """Of a verdict that is withheld none, since the order does not go by them."""
+    held = (
+        v.withheld
+        for v in view.own.verdicts
+        if (v.response, v.conditions) == (ranking.response, ranking.conditions)
+        and (v.baseline, v.other) == (view.run.baseline, found.system)
+    )
+    if any(held):
+        return "withheld"
+    direction = direction_of(response_of(view, ranking.response))
+    low, high = found.low_log, found.high_log
+    return interval(low, high, estimate_log=found.estimate_log or 0.0, direction=direction)
+
+
 def _table(ranking: RankingFinding, view: View) -> Table:
     response = response_of(view, ranking.response)
     head = (
@@ -38,12 +53,7 @@ def _table(ranking: RankingFinding, view: View) -> Table:
             size = "baseline"
         elif found.estimate_log is not None:
             size = signed_effect(found.estimate_log, beside=(found.low_log, found.high_log))
-            ends = interval(
-                found.low_log,
-                found.high_log,
-                estimate_log=found.estimate_log,
-                direction=direction_of(response),
-            )
+            ends = _ends(found, ranking, view)
         rows.append((places_text(found), found.system, size, ends, _NEXT_WORDS[found.next]))
     note = (
         f"All places are right together with {percent(1 - ranking.alpha)}; a range says which "

@@ -312,6 +312,8 @@ def _calibration_words(found: CalibrationFinding) -> str:
         return f"not calibrated: {missing_text(found.not_calibrated)}"
     if found.trials_exceeded:
         return f"calibration invalid: exceeded in {found.trials_exceeded} of {found.trials}"
+    if found.disproved:
+        return "calibration invalid: exceeded in trials of another cell"
     if found.trials_near:
         return f"the generator may be the bottleneck in {found.trials_near} of {found.trials}"
     return "the generator had spare capacity"

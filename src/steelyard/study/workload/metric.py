@@ -93,6 +93,8 @@ class Metric(Look):
     """What the printed number is multiplied by; by printed unit, or the name of one of `scales`."""
     per: Look | None = None
     """A number in the same output that it is divided by."""
+    complement: bool = False
+    """Whether it is one minus that, as errors where a tool prints the share that succeeded."""
     absent: float | None = None
     """What it is where the tool does not print it, such as errors where there were none."""
     no_value: dict[str, str] = Field(default={})
