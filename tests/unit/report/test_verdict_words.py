@@ -29,8 +29,9 @@ from steelyard.report.sentences.terminal.answer import (
 )
 from steelyard.report.sentences.terminal.interim import progress_words
 from steelyard.report.sentences.verdict import condition_sentence, more_visits, verdict_sentence
+from steelyard.report.tables.responses import response_table
 from steelyard.report.view import views
-from steelyard.report.vocabulary import verdict_word
+from steelyard.report.vocabulary import response_of, verdict_word
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level
 
@@ -313,6 +314,22 @@ def test_where_all_visits_deny_the_verdict_the_look_that_decided_comes_first() -
     assert text.index("39") < text.index("9.5")
     turned = update | {"estimate_log": 0.2, "low_log": 0.1, "high_log": 0.3}
     assert "contradict it" in str(verdict_sentence(verdict.model_copy(update=turned), view))
+
+
+def test_a_table_shows_what_a_verdict_rests_on_before_what_all_visits_say() -> None:
+    view = views(golden("decided"))[0]
+    verdict = next(
+        v for v in view.own.verdicts if v.word is VerdictWord.SLOWER and v.conditions is not None
+    )
+    then = DecidingLook(n_baseline=5, n_other=4, estimate_log=-0.5, low_log=-0.7, high_log=-0.2)
+    update = {"estimate_log": -0.1, "low_log": -0.3, "high_log": 0.1, "decided_at_visit": 9}
+    denied = verdict.model_copy(update={"deciding_look": then, **update})
+    verdicts = tuple(denied if v is verdict else v for v in view.own.verdicts)
+    (shown_of,) = views(changed(view.run, verdicts=verdicts))
+    table = response_table(shown_of, response_of(shown_of, denied.response))
+    (cells,) = [row for row in table.rows if any("as decided at visit 9" in c for c in row)]
+    shown = " ".join(cells)
+    assert shown.index("-39") < shown.index("-9.5 %")
 
 
 def test_where_the_last_look_decided_its_own_interval_is_not_said_to_be_of_other_visits() -> None:

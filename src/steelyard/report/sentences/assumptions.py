@@ -138,12 +138,14 @@ def _stop_line(view: View) -> str:
         visits = counted(stop.visits_done, "visit")
         return f"One look, after {visits} ({counted(stop.trials_done, 'trial')})."
     before = "" if stop.extended_from is None else f", extended once from {stop.extended_from}"
+    left_out = stop.visits_planned - stop.visits_done
+    details = [f"{left_out} left out"] if stop.reason == "budget_visits" and left_out else []
     if stop.visits_assumed is not None:
-        before += f", {stop.visits_assumed} before the first were timed"
+        details.append(f"{stop.visits_assumed} planned before the first were timed")
+    details += [counted(stop.trials_done, "trial"), format_duration(stop.spent_s)]
     return (
         f"After {stop.visits_done} of at most {counted(stop.visits_planned, 'visit')}{before} "
-        f"({counted(stop.trials_done, 'trial')}, {format_duration(stop.spent_s)}) "
-        f"{STOP_WORDS[stop.reason]}."
+        f"({', '.join(details)}) {STOP_WORDS[stop.reason]}."
     )
 
 

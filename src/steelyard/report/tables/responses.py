@@ -24,7 +24,7 @@ from steelyard.report.figures import Scale, percent, quantity, scale_for, signif
 from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.warnings import bottleneck_text, failed_operations_text, warning_text
 from steelyard.report.sentences.assumptions import OK, bottleneck_rows
-from steelyard.report.sentences.verdict import ends_of, interval_words
+from steelyard.report.sentences.verdict import ends_of, interval_words, when_decided
 from steelyard.report.view import NONE, Table, View
 from steelyard.report.vocabulary import (
     compared_one,
@@ -189,18 +189,29 @@ def _verdict_texts(
     if verdict is None:
         return NONE, NONE, "not judged" if response.primary and exists else NONE
     if verdict.estimate_log is None:
-        return *_as_decided(verdict), verdict_word(verdict, response)
+        size, ends = _as_decided(verdict, response)
+        if verdict.deciding_look is not None:
+            ends += f", as decided at visit {verdict.decided_at_visit}"
+        return size, ends, verdict_word(verdict, response)
     size = signed_effect(verdict.estimate_log, beside=ends_of(verdict))
-    return size, interval_words(verdict, response), verdict_word(verdict, response)
+    ends, look = interval_words(verdict, response), verdict.deciding_look
+    if look is not None:
+        then, by_then = _as_decided(verdict, response)
+        if (look.n_baseline, look.n_other) == (verdict.n_baseline, verdict.n_other):
+            of_all = f"by all looks together; by the last alone {ends}"
+        else:
+            of_all = f"as decided at visit {verdict.decided_at_visit}; of all {size}, {ends}"
+        size, ends = then, f"{by_then}, {of_all}"
+    return size, ends, verdict_word(verdict, response)
 
 
-def _as_decided(verdict: VerdictFinding) -> tuple[str, str]:
-    """What a verdict rests on where later visits leave no estimate; nothing where none was made."""
-    look = verdict.deciding_look
-    if look is None:
+def _as_decided(verdict: VerdictFinding, response: ResponseFinding) -> tuple[str, str]:
+    """Size and interval of the look that decided; nothing where that of all visits agrees."""
+    then = when_decided(verdict)
+    if verdict.deciding_look is None or then.estimate_log is None:
         return NONE, NONE
-    size = signed_effect(look.estimate_log, beside=(look.low_log, look.high_log))
-    return size, f"as decided at visit {verdict.decided_at_visit}"
+    size = signed_effect(then.estimate_log, beside=ends_of(then))
+    return size, interval_words(then, response)
 
 
 def attempt_table(run: RunFindings) -> Table:

@@ -127,7 +127,9 @@ def test_without_noise_between_visits_no_more_trials_are_asked_for_than_ten() ->
     assert a_boot(30.0, 1.0, of_boots=0.0, of_trials=0.03).best_trials == 10
 
 
-def found_in(phases_ns: dict[str, int], **settings: object) -> LengthFinding | None:
+def found_in(
+    phases_ns: dict[str, int], noise_log: float = 0.05, **settings: object
+) -> LengthFinding | None:
     """Of twelve trials of 50 s with a noisy window of 10 s, and these phases."""
     study = a_study(users=(1,), responses={"throughput": THROUGHPUT}, window_s=10.0, warmup_s=1.0)
     workload = study.workloads["smtp"].model_copy(update={"settings": settings})
@@ -143,7 +145,7 @@ def found_in(phases_ns: dict[str, int], **settings: object) -> LengthFinding | N
         str(trial.trial): Course(0.1, tuple(1000 * np.exp(random.normal(0, 0.3, 100))))
         for trial in trials
     }
-    return length_finding(studies(study)[0], plan, records, courses, 0.05)
+    return length_finding(studies(study)[0], plan, records, courses, noise_log)
 
 
 def test_what_belongs_to_a_reset_is_read_from_the_phases_of_trials() -> None:
@@ -162,6 +164,13 @@ def test_records_that_do_not_report_a_reset_say_nothing_of_it() -> None:
     assert found is not None
     assert (found.reset_s, found.best_trials, found.trials_time_ratio) == (None, None, None)
     assert not any("reset" in line for line in length_lines(found))
+
+
+def test_noise_within_windows_that_visits_do_not_show_asks_for_no_longer_ones() -> None:
+    """A rate that something holds: it comes and goes within each window, and each is the same."""
+    phases = {"warmup": 10**9, "window": 10 * 10**9}
+    assert found_in(phases, 0.01) is not None
+    assert found_in(phases, 0.0001) is None
 
 
 def test_of_trials_that_end_by_their_operations_no_window_is_said_to_be_better() -> None:

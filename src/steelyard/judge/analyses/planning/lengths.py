@@ -28,6 +28,9 @@ from steelyard.study.workload_study import WorkloadStudy
 _BATCHES = 5
 _LONGEST_TIMES = 10.0
 _MOST_TRIALS = 10
+_MOST_UNSEEN = 10.0
+"""Times the noise of a visit, as a variance: noise within windows that is larger evens out over
+each of them, as where something holds a rate down, and a longer window would gain nothing."""
 _ONCE_A_RESET = (
     "restore",
     "attach_disks",
@@ -50,7 +53,7 @@ def length_finding(
 
     ``None`` where there is no window to choose, as a trial ends after so many operations, and where
     too little is known: another response than throughput, windows of fewer than ten intervals, no
-    estimate of the noise.
+    estimate of the noise, or noise within windows that the visits do not show.
     """
     if not ends_by_the_clock(study):
         return None
@@ -61,6 +64,8 @@ def length_finding(
     window_s = study.trials.window_s
     setup_s = median(_beside(record) for record in good)
     within_log = math.sqrt(fmean(rates) / len(plan.conditions))
+    if within_log**2 / window_s > _MOST_UNSEEN * noise_log**2:
+        return None
     found = best(window_s, setup_s, noise_log, within_log)
     resets = [reset_s for record in good if (reset_s := _reset(record)) is not None]
     return after_each_reset(found, min(median(resets), setup_s)) if resets else found
