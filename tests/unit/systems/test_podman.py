@@ -214,7 +214,7 @@ def test_podman_may_take_its_time_on_a_busy_machine() -> None:
     assert tool.container("a") is None
 
 
-def test_an_image_that_another_session_removed_before_it_was_tagged_is_imported(
+def test_an_image_that_is_gone_before_it_was_tagged_is_imported(
     tmp_path: Path,
 ) -> None:
     machine = Machine()
@@ -228,6 +228,17 @@ def test_an_image_that_another_session_removed_before_it_was_tagged_is_imported(
     assert planned is not None
     assert runs(machine)[-1].startswith("podman import ")
     assert runs(machine)[-1].endswith(name)
+
+
+def test_runs_share_no_image_that_they_import(tmp_path: Path) -> None:
+    machine, spec = Machine(), SystemSpec(name="a", platform="podman")
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        undo = UndoLog(ledger)
+        for label in ("steelyard-7-a-1", "steelyard-7-a-2", "steelyard-8-a-1"):
+            context = InstanceContext(spec, 1, label, machine.host, undo, "/run/place")
+            provide(context, Tool(machine.host))
+    asked = [line.split()[-1] for line in runs(machine) if line.startswith("podman images")]
+    assert asked[0] == asked[1] != asked[2]
 
 
 def test_names_are_put_on_an_image_and_taken_off_one_at_a_time(tmp_path: Path) -> None:

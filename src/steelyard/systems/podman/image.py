@@ -1,7 +1,8 @@
 """Where a container's image comes from: a reference, a tar, a recipe, or nothing at all.
 
-An image of the user's is taken as it is. One that was imported bears a name of each instance that
-uses it and no other, so it goes with the last of them.
+An image of the user's is taken as it is. One that was imported bears a name of each instance of
+the run that uses it and no other, so it goes with the last of them. Runs share none: Podman 4.3
+loses names of an image that two of its callers put on it at a time.
 """
 
 from __future__ import annotations
@@ -39,13 +40,18 @@ def provide(context: InstanceContext, tool: Tool) -> tuple[str, PendingUndo | No
     digest = "empty" if tar is None else sha256_of_file(host, tar)
     name = image_name(context.label)
     planned = context.undo.plan(host.name, RemoveImageName(name))
+    digest += f"-{_run_of(context.label)}"
     label = f"--filter=label={_SHA256}={digest}"
     with NAMING:
         imported = tool.tell("images", "--quiet", "--no-trunc", label).splitlines()
-        # Another session may remove it in between, with the last of its own names.
         if not (imported and tool.succeeds("tag", imported[0], name)):
             _import(context, tool, tar, name, digest)
     return name, planned
+
+
+def _run_of(label: str) -> str:
+    """The mark of the run in a label such as ``steelyard-7f3a0c11-web-1``."""
+    return label.split("-")[1]
 
 
 def _known(context: InstanceContext, tool: Tool, reference: str) -> str:

@@ -15,8 +15,8 @@ ANSWER_S = 300.0
 on two processors it took more than 30 s to say what it is."""
 NAMING = Lock()
 """Held by who puts a name on an image or takes one off. Podman 4.3 reads all names of an image and
-writes them again: of two calls at a time, one loses what the other did. The lease of the machine
-keeps other sessions away."""
+writes them again: of two calls at a time, one loses what the other did. Runs share no image that
+they import."""
 _NAMED = "localhost/steelyard-"
 _OURS = "steelyard-"
 _END_FORGOTTEN = r"""
