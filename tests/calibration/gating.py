@@ -2,7 +2,7 @@
 
 ``steelyard gate STUDY --budget 15min`` of the guide: two systems, a big-stick order, both up, a
 visit of 800 ms (100 ms of warm-up, 600 ms of window), margin 5 %, at most 1,000 visits, which is
-what its plan holds; one response. The judge looks after each visit from the eighth; the run ends
+what its plan holds; one response. The judge looks as in any study; the run ends
 at the first word, or with the plan. The gate fails when that word is *slower*. Of two equal builds
 that is false; a build with a ratio of 0.9 it is to find.
 

@@ -14,7 +14,7 @@ _MOST_FALSE, _FOUND, _FAILS = 0.05, 0.90, 5
 _MOST_TOGETHER = 200
 _GATES = (
     "A gate is what `steelyard gate --budget 15min` plans of the study in the guide: big-stick",
-    "order, both builds up, at most 1,000 visits of 800 ms, margin 5 %, a look after each visit,",
+    "order, both builds up, at most 1,000 visits of 800 ms, margin 5 %, looks as of any study,",
     "the end with the first word; it fails when that is *slower*. Recorded trials of one system",
     "in a row are its noise. *In turn*: a quiet and a busy recording of the same work, 50 visits",
     "of each on average, at the level that each had. *Comes and goes*: 30 % less while a load",

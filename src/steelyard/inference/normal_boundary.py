@@ -1,6 +1,6 @@
 """How rare a continuous statistic must be at each look, so that all looks together keep a rate.
 
-Sums of independent normal steps, looked at ever again: the boundary that spends what the
+Sums of independent normal steps, looked at repeatedly: the boundary that spends what the
 spending function allows is found by adding the density of the sum forward on a grid (Armitage,
 McPherson and Rowe, "Repeated significance tests on accumulating data", 1969). It is expressed as
 the one-sided probability at that look, so that it can be asked of a t statistic as well.
