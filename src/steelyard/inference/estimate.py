@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,11 +14,7 @@ from steelyard.inference.weights import adjusted, weights
 _SCAN_SES = 6.0
 _SCAN_POINTS = 121
 _SEQUENTIAL_FACTOR = 1.5
-_FACTOR_WHILE_OPEN = 1.7
-"""A comparison that is still open is one of those that take longer."""
 _LONGEST_FORECAST = 10_000
-_PLAUSIBLE_SES = 1.0
-_PLAUSIBLE_EFFECTS = 9
 
 
 @dataclass(frozen=True)
@@ -72,47 +67,18 @@ def estimate(
     return Estimate(ratio, sd / slope if slope > 0 else rough, noise)
 
 
-class VisitsNeeded(NamedTuple):
-    """How many visits bring some verdict, by the effects that an estimate leaves plausible.
-
-    ``math.inf``: none is in sight.
-    """
-
-    least: float
-    most: float
-
-
-def visits_needed(found: Estimate, visits: int, margin_log: float, alpha: float) -> VisitsNeeded:
-    """The range for effects up to one standard error from the estimate."""
-    steps = np.linspace(-_PLAUSIBLE_SES, _PLAUSIBLE_SES, _PLAUSIBLE_EFFECTS)
-    effects = found.ratio_log + steps * found.standard_error_log
-    further = [
-        visits_to_decide(
-            replace(found, ratio_log=float(effect)), visits, margin_log, alpha, _FACTOR_WHILE_OPEN
-        )
-        for effect in effects
-    ]
-    needed = [math.inf if each is None else visits + each for each in further]
-    return VisitsNeeded(min(needed), max(needed))
-
-
-def visits_to_decide(
-    found: Estimate,
-    visits: int,
-    margin_log: float,
-    alpha: float,
-    factor: float = _SEQUENTIAL_FACTOR,
-) -> int | None:
+def visits_to_decide(found: Estimate, visits: int, margin_log: float, alpha: float) -> int | None:
     """About how many further visits would bring some verdict; ``None`` when none is in sight.
 
     The half-width of the interval shrinks with the root of the visits; a verdict comes when it
     is smaller than the distance of the effect from 0, or from the margin for equivalence. The
-    boundary of the sequential test is taken as ``factor`` times that of a fixed number of visits.
+    boundary of the sequential test is taken as half as high again as that of a fixed number.
     """
     size = abs(found.ratio_log)
     aims = [(size, alpha / 2), (margin_log - size, alpha)]
     needed = [
-        visits * (factor * float(normal_bound(tail)) * found.standard_error_log / gap) ** 2
+        visits
+        * (_SEQUENTIAL_FACTOR * float(normal_bound(tail)) * found.standard_error_log / gap) ** 2
         for gap, tail in aims
         if gap > 0
     ]

@@ -48,6 +48,17 @@ class OneSided:
     alpha: float
 
 
+class Height(NamedTuple):
+    """The statistic of the observed order at one look, and what it did not exceed then.
+
+    Both in standard deviations of the weights.
+    """
+
+    look: int
+    reached: float
+    asked: float
+
+
 class Pool(NamedTuple):
     """The observed order, shape (visits,), and the simulated ones, shape (visits, paths - 1).
 
@@ -102,12 +113,12 @@ class SequentialTests:
     """Tests under way, look after look. Can be kept and advanced after the next visit.
 
     A longer series gives the same looks for the visits it shares. Tests that have crossed cost
-    nothing at later looks.
+    nothing at later looks. With ``measured`` it is kept how far each had come at each look.
     """
 
-    def __init__(self, tests: Sequence[OneSided], paths: int) -> None:
+    def __init__(self, tests: Sequence[OneSided], paths: int, *, measured: bool = False) -> None:
         self.looked = FIRST_LOOK - 1
-        self._tests = [_Test(test, paths) for test in tests]
+        self._tests = [_Test(test, paths, measured=measured) for test in tests]
 
     @property
     def crossed(self) -> list[int | None]:
@@ -117,6 +128,11 @@ class SequentialTests:
     def crossed_at(self, index: int) -> int | None:
         """That of one test."""
         return self._tests[index].crossed_at
+
+    def height(self, index: int, visits: int) -> Height | None:
+        """How far one test had come by its last look of so many visits; ``None`` before any."""
+        known = [each for each in self._tests[index].heights if each.look <= visits]
+        return known[-1] if known else None
 
     def advance(
         self,
@@ -193,9 +209,11 @@ def _weighed(
 class _Test:
     """All paths of one test under way: which are still below the boundary."""
 
-    def __init__(self, asked: OneSided, paths: int) -> None:
+    def __init__(self, asked: OneSided, paths: int, *, measured: bool) -> None:
         self.asked = asked
         self.crossed_at: int | None = None
+        self.heights: list[Height] = []
+        self._measured = measured
         self._paths = paths
         self._alive = np.ones(paths, dtype=np.bool_)
         self._used = 0
@@ -219,14 +237,18 @@ class _Test:
         if allowed <= 0:
             return
         signed = statistics if self.asked.side > 0 else -statistics
-        crossing = self._above_boundary(signed, allowed, self._tail_sds * size)
+        crossing, boundary = self._above_boundary(signed, allowed, self._tail_sds * size)
+        if self._measured and size > 0:
+            self.heights.append(Height(look, float(signed[0]) / size, boundary / size))
         self._used += len(crossing)
         self._alive[crossing] = False
         if not self._alive[0]:
             self.crossed_at = look
             self._alive = _NO_PATHS
 
-    def _above_boundary(self, signed: Sums, allowed: int, tail: float) -> npt.NDArray[np.intp]:
+    def _above_boundary(
+        self, signed: Sums, allowed: int, tail: float
+    ) -> tuple[npt.NDArray[np.intp], float]:
         candidates = (signed > tail).nonzero()[0]
         candidates = candidates[self._alive[candidates]]
         if len(candidates) <= allowed:  # the tail was cut too far out: take all
@@ -236,7 +258,7 @@ class _Test:
         ranked.partition(-allowed - 1)
         boundary = ranked[-allowed - 1]
         crossing: npt.NDArray[np.intp] = candidates[heights > boundary]
-        return crossing
+        return crossing, float(boundary)
 
 
 @lru_cache(maxsize=64)

@@ -88,7 +88,8 @@ class RunningTests:
                 OneSided(1, 1, alpha),
                 OneSided(2, -1, alpha),
             )
-            self._at_bounds[key] = SequentialTests(tests, self.stream.pool.paths)
+            paths = self.stream.pool.paths
+            self._at_bounds[key] = SequentialTests(tests, paths, measured=True)
         return self._at_bounds[key]
 
 

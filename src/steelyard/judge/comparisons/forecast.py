@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from steelyard.inference.estimate import visits_needed
+from steelyard.inference.open_tests import growth_to_decide
 from steelyard.inference.reach import first_decisive, sufficient_budget
 from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
@@ -35,9 +35,12 @@ class VisitsForecast(Frozen):
 
 
 def forecast(judged: Judged, readings: Visits, margin_log: float) -> VisitsForecast | None:
-    """``None`` where visits decide nothing: decided, withheld, distrusted, judged once."""
-    found, tests = judged.estimate(), judged.tests
-    if judged.word is not VerdictWord.UNDECIDED or judged.withheld or found is None:
+    """``None`` where visits decide nothing: decided, withheld, distrusted, judged once.
+
+    Nor is there one where the tests that are still open are none of those that it is known of.
+    """
+    tests = judged.tests
+    if judged.word is not VerdictWord.UNDECIDED or judged.withheld:
         return None
     if tests is None or tests.stream.once:
         return None
@@ -48,10 +51,10 @@ def forecast(judged: Judged, readings: Visits, margin_log: float) -> VisitsForec
     first = machines * _first_decisive(tests.stream, share / 2)
     within = MOST_BUDGETS * machines * tests.stream.horizon
     least, most = (
-        max(1, math.ceil(max(needed, first)) - visits) if needed <= within else None
-        for needed in visits_needed(found, visits, margin_log, share)
+        math.ceil(max(visits * growth, first)) - visits if visits * growth <= within else None
+        for growth in growth_to_decide(tests, margin_log, share)
     )
-    return VisitsForecast(least=least, most=most)
+    return None if least == 0 else VisitsForecast(least=least, most=most)
 
 
 def slowest(forecasts: Sequence[VisitsForecast | None]) -> VisitsForecast | None:
