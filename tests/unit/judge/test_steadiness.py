@@ -10,6 +10,7 @@ from tests.unit.judge.test_judge_study import a_study, measured, noisy
 
 from steelyard.judge.analyses.steadiness.findings import (
     LevelChanges,
+    NoOperations,
     NothingCompleted,
     Steadiness,
     TooFewIntervals,
@@ -134,3 +135,16 @@ def test_a_window_in_which_all_was_done_at_the_beginning_is_not_steady() -> None
     found = steady(rates, MARGIN_LOG)
     assert found.state is Steadiness.NEVER
     assert isinstance(found.reason, LevelChanges)
+
+
+def test_streams_are_not_said_to_have_completed_nothing() -> None:
+    study = a_study(users=(4,), per_cell=8)
+    stream = study.workloads["smtp"].model_copy(update={"operation": "bytes"})
+    study = study.model_copy(update={"workloads": {"smtp": stream}})
+    plan = make_plan(study, 3)
+    records = measured(plan, noisy(0.8))
+    courses = {attempt_key(r.trial, r.attempt): Course(1.0, (0.0,) * 100) for r in records}
+    (own,) = judge_study(study, plan, records, run="r", courses=courses).workloads
+    assert [each.reason for each in own.steadiness] == [NoOperations()] * 2
+    (unknown,) = [each for each in own.caveats if isinstance(each, SteadinessUnknown)]
+    assert unknown.reason == NoOperations()

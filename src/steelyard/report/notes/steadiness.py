@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from steelyard.judge.analyses.steadiness.findings import (
     Drifts,
     LevelChanges,
+    NoOperations,
     NothingCompleted,
     TooFewIntervals,
     TooNoisy,
@@ -29,6 +30,11 @@ def _too_few_intervals(note: TooFewIntervals) -> str:
 @writes(NothingCompleted)
 def _nothing_completed(_: NothingCompleted) -> str:
     return "no operation was completed"
+
+
+@writes(NoOperations)
+def _no_operations(_: NoOperations) -> str:
+    return "streams have no operations, and their bytes are not counted by interval"
 
 
 @writes(LevelChanges)

@@ -34,6 +34,12 @@ class NothingCompleted(Note):
     kind: Literal["nothing_completed"] = "nothing_completed"
 
 
+class NoOperations(Note):
+    """The load is streams, whose bytes are counted over the window, not by interval."""
+
+    kind: Literal["no_operations"] = "no_operations"
+
+
 class LevelChanges(Note):
     """The level of throughput changes within the window."""
 
@@ -53,7 +59,7 @@ class TooNoisy(Note):
 
 
 NotShownSteady = Annotated[
-    TooFewIntervals | NothingCompleted | LevelChanges | Drifts | TooNoisy,
+    TooFewIntervals | NothingCompleted | NoOperations | LevelChanges | Drifts | TooNoisy,
     Field(discriminator="kind"),
 ]
 """Why a window is not called steady."""

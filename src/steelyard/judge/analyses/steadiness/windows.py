@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from steelyard.inference.noise.robust import Floats
-from steelyard.judge.analyses.steadiness.findings import Steadiness, SteadyFinding
-from steelyard.judge.analyses.steadiness.steady import steady
+from steelyard.judge.analyses.steadiness.findings import NoOperations, Steadiness, SteadyFinding
+from steelyard.judge.analyses.steadiness.steady import Steady, steady
 from steelyard.judge.kinds.caveats import Caveat, NeverSteady, SteadinessUnknown, SteadyLater
 from steelyard.judge.visits.readings import key_of
 from steelyard.plan.model import Cell, Plan
@@ -17,6 +17,7 @@ from steelyard.records.attempt_folder import attempt_key
 from steelyard.records.load_results import Course
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.ending import extent_of
+from steelyard.study.model import BYTES
 from steelyard.study.workload_study import WorkloadStudy
 
 
@@ -40,7 +41,7 @@ def steady_findings(
                 and (key := attempt_key(record.trial, record.attempt)) in courses
             ]
             if own:
-                yield _finding(cell, own, study.trials.margin_log)
+                yield _finding(cell, own, study)
 
 
 def _until(course: Course, end_s: float) -> Course:
@@ -49,9 +50,11 @@ def _until(course: Course, end_s: float) -> Course:
     return Course(course.interval_s, course.per_s[:whole])
 
 
-def _finding(cell: Cell, courses: Sequence[Course], margin_log: float) -> SteadyFinding:
+def _finding(cell: Cell, courses: Sequence[Course], study: WorkloadStudy) -> SteadyFinding:
     series, interval_s = mean_course(courses)
-    found = steady(series, margin_log)
+    found = steady(series, study.trials.margin_log)
+    if study.workload.operation == BYTES:
+        found = Steady(Steadiness.UNKNOWN, len(series), reason=NoOperations())
     return SteadyFinding(
         cell=cell,
         state=found.state,
