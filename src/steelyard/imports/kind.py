@@ -82,6 +82,19 @@ class Rows(Part):
     """What to do where two rows have one name; without it, they are repetitions."""
 
 
+class Share(Part):
+    """A count that is a part of another; a file in which it is more contradicts itself."""
+
+    part: Look
+    """What is counted."""
+    whole: Look
+    """What it is a part of."""
+    label: str
+    """What the part is called, as `failed requests`."""
+    hint: str
+    """How a file comes to contradict itself, and what to do."""
+
+
 class Kind(Part):
     """One kind of file."""
 
@@ -127,6 +140,8 @@ class Kind(Part):
     """Tables in the file, by name."""
     refuses: tuple[Refusal, ...] = ()
     """Files of which nothing is to be used."""
+    shares: tuple[Share, ...] = ()
+    """Counts that are a part of others."""
     metrics: dict[str, ImportedMetric] = Field(default={})
     """Its numbers, by the name of the response."""
 

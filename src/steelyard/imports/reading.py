@@ -10,7 +10,7 @@ from pathlib import Path
 
 from steelyard.imports.documents import document_of, wrong
 from steelyard.imports.kind import Kind
-from steelyard.imports.metrics import refused_reason
+from steelyard.imports.metrics import refused_reason, taken
 from steelyard.imports.numbers import Values, together, trials_of
 from steelyard.imports.output import NotThereError, Printed
 from steelyard.imports.parts import parts_of, printed
@@ -88,6 +88,7 @@ def parse_file(data: bytes, path: Path, kind_name: str, kind: Kind) -> ResultFil
         raise wrong(path, last, message, hint)
     try:
         results = tuple(_results(kind, text, document))
+        _refuse_contradiction(whole, text, path, kind)
     except NotThereError as error:
         seen = ", ".join(kind.seen) or "none"
         raise wrong(
@@ -122,6 +123,16 @@ def _refuse_foreign(
         except NotThereError as error:
             message = f"is no file of {kind_name}: {error}"
             raise wrong(path, 1, message, f"such a file is made by `{kind.made}`") from error
+
+
+def _refuse_contradiction(whole: Printed, text: str, path: Path, kind: Kind) -> None:
+    for share in kind.shares:
+        part, most = (taken(whole.found(look), look, 1.0) for look in (share.part, share.whole))
+        if part > most:
+            place = re.search(share.part.pattern or "", text, re.MULTILINE)
+            line = 1 if place is None else 1 + text.count("\n", 0, place.start())
+            message = f"contradicts itself: {part:,.0f} {share.label} of {most:,.0f}"
+            raise wrong(path, line, message, share.hint)
 
 
 def _version(whole: Printed, path: Path, kind_name: str, kind: Kind) -> str | None:

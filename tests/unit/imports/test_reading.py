@@ -153,6 +153,22 @@ def test_a_run_that_did_not_end_is_quoted_with_its_last_line() -> None:
     assert "failed" in refused.hint
 
 
+def test_more_failed_requests_than_there_were_are_refused_with_their_line() -> None:
+    lines = FILES["ab"][0].read_text("utf-8").splitlines()
+    place, complete = (
+        next(at for at, line in enumerate(lines) if line.startswith(f"{name} requests:"))
+        for name in ("Failed", "Complete")
+    )
+    all_failed = int(lines[complete].split()[-1])
+    for failed in (all_failed, all_failed + 1):
+        lines[place] = f"Failed requests:        {failed}"
+        read = read_or_refused("ab", ("\n".join(lines) + "\n").encode())
+        assert isinstance(read, Complaint) is (failed > all_failed)
+    assert isinstance(read, Complaint)
+    assert read.line == place + 1
+    assert f"{all_failed + 1:,}" in read.message
+
+
 def test_a_run_that_failed_makes_its_file_unusable() -> None:
     path = IMPORTS / "hyperfine" / "1.15.0-failed.json"
     with pytest.raises(StudyError):
