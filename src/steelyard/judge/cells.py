@@ -14,7 +14,7 @@ from steelyard.judge.findings import (
     WarningNote,
 )
 from steelyard.judge.kinds.not_measured import not_measured
-from steelyard.judge.visits.readings import key_of
+from steelyard.judge.visits.attempts import place_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.workload_study import WorkloadStudy
@@ -41,10 +41,10 @@ def cell_findings(
     """One finding per response, condition and system, in the order of the study."""
     by_cell: dict[object, list[TrialRecord]] = {}
     for record in sorted(records, key=lambda r: (r.started_unix_ns, r.trial, r.attempt)):
-        by_cell.setdefault((record.cell.system, key_of(record.cell.conditions)), []).append(record)
+        by_cell.setdefault(place_of(record.cell), []).append(record)
     for response in study.responses:
         for cell in plan.every_cell:
-            found = by_cell.get((cell.system, key_of(cell.conditions)), [])
+            found = by_cell.get(place_of(cell), [])
             yield _cell_finding(cell, response, found)
 
 

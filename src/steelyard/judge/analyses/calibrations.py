@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from steelyard.judge.findings import CalibrationFinding
+from steelyard.judge.visits.attempts import key_of
 from steelyard.judge.visits.calibrations import Identity, disproved_by, exceeded, identity_of
-from steelyard.judge.visits.readings import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.missing import Missing
 from steelyard.records.schema import Calibration, Outcome, TrialRecord

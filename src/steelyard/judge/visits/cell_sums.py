@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from steelyard.judge.visits.readings import key_of
+from steelyard.judge.visits.attempts import place_of
 from steelyard.judge.visits.workload_run import WorkloadRun
 from steelyard.plan.model import Cell
 from steelyard.records.attempt_folder import attempt_key
@@ -39,10 +39,10 @@ def cell_sums(parts: Sequence[WorkloadRun], new: Callable[[], _Sum]) -> CellSums
     workloads, by_attempt = [], {}
     for part in parts:
         cells = tuple((cell, new()) for cell in part.plan.every_cell)
-        sums = {(cell.system, key_of(cell.conditions)): total for cell, total in cells}
+        sums = {place_of(cell): total for cell, total in cells}
         workloads.append(cells)
         for record in part.records:
-            own = sums.get((record.cell.system, key_of(record.cell.conditions)))
+            own = sums.get(place_of(record.cell))
             if own is not None and record.outcome is Outcome.OK:
                 by_attempt[attempt_key(record.trial, record.attempt)] = Member(record, own)
     return CellSums(tuple(workloads), by_attempt)

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
-from itertools import pairwise
+from functools import cached_property, lru_cache, partial
 from statistics import median
 from typing import NamedTuple
 
@@ -24,24 +22,20 @@ from steelyard.inference.randomisation import Design, draw
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import Memory
 from steelyard.inference.stream import Order, Stream
-from steelyard.judge.kinds.verdict_notes import NotJudged, Withheld
-from steelyard.judge.visits.calibrations import without_unfounded_warnings
-from steelyard.judge.visits.pairs import Conditions, Pair, Scale, horizon_of, met_by_both
+from steelyard.judge.kinds.verdict_notes import Withheld
+from steelyard.judge.visits.attempts import Attempts, Key, Measured, Told, key_of
+from steelyard.judge.visits.pairs import Conditions, Pair, Scale, met_by_both
 from steelyard.judge.visits.reference_kernel import covariate_of, measured_before, parts_of
 from steelyard.judge.visits.scales import SCALES, Unusable, odds, unusable
 from steelyard.judge.visits.series import ALL_PATHS, Paths, Series
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.records.warnings import TrialWarning, WarningKind
-from steelyard.study.model import FIND, Level, ResponseSpec
+from steelyard.records.warnings import WarningKind
+from steelyard.study.model import FIND, ResponseSpec
 
 _OF_A_PART = re.compile(r"(^|[._])(p\d|max|worst|jitter|dip|errors)")
 """Names of responses that a short disturbance changes by more than it takes of a window."""
 
-OF_TWO = ("big_stick", "pairs")
-"""Designs of two systems, which both stay to the end."""
-
-Key = tuple[tuple[str, Level], ...]
 Row = tuple[int, int, bool, float]
 
 
@@ -67,115 +61,100 @@ class Readings:
         self.plan = plan
         self._memory = memory or Memory()
         self.paths = paths
-        self._reference_kernel = reference_kernel
         self._kernel_parts = measured_before(records) if reference_kernel else {}
         self._control = control
-        self._accepted = accepted
         self._earlier: dict[int, Readings] = {}
-        attempts: dict[tuple[int, Key], list[TrialRecord]] = defaultdict(list)
-        for record in sorted(records, key=lambda r: (r.visit, r.trial, r.attempt)):
-            attempts[record.visit, key_of(record.cell.conditions)].append(record)
-        self._attempts = attempts
-        self._block = {visit.visit: visit.block for visit in plan.visits}
-        self._records = records
-        self._before = {} if plan.design in OF_TWO else _visited_before(plan, records)
-        operations = [m.of for r in records if (m := r.responses.get("errors")) and m.of]
-        self._half_failure = 0.5 / median(operations) if operations else 0.0
-        self._warnings = _warnings_of(records, accepted)
-        self._visited = {(self._block.get(r.visit), r.cell.system) for r in records}
+        self._attempts = Attempts(plan, records, accepted)
+        self._last = self._attempts.last_visit
 
     @cached_property
     def distrusted(self) -> Withheld | None:
         """What the A/A control says of these readings, judged without it."""
-        return None if self._control is None else self._control(self._with(self._records, None))
+        return None if self._control is None else self._control(self._as_of(self._last, None))
 
     def until(self, visit: int) -> Readings:
         """The same as they stood after one visit."""
+        if visit >= self._last:
+            return self
         if visit not in self._earlier:
-            records = [record for record in self._records if record.visit <= visit]
-            every = len(records) == len(self._records)
-            self._earlier[visit] = self if every else self._with(records, self._control)
+            self._earlier[visit] = self._as_of(visit, self._control)
         return self._earlier[visit]
 
-    def _with(self, records: Sequence[TrialRecord], control: Control | None) -> Readings:
-        return Readings(
-            self.plan,
-            records,
-            memory=self._memory,
-            paths=self.paths,
-            reference_kernel=self._reference_kernel,
-            control=control,
-            accepted=self._accepted,
-        )
+    def _as_of(self, visit: int, control: Control | None) -> Readings:
+        """The same attempts, those of later visits left out."""
+        earlier = Readings(self.plan, (), memory=self._memory, paths=self.paths, control=control)
+        earlier._attempts, earlier._last = self._attempts, visit
+        earlier._kernel_parts = self._kernel_parts
+        return earlier
 
-    @property
+    @cached_property
     def records(self) -> Sequence[TrialRecord]:
         """Every attempt that is read."""
-        return self._records
+        every = self._attempts.records
+        if self._last >= self._attempts.last_visit:
+            return every
+        return [record for record in every if record.visit <= self._last]
+
+    @cached_property
+    def _half_failure(self) -> float:
+        operations = [m.of for r in self.records if (m := r.responses.get("errors")) and m.of]
+        return 0.5 / median(operations) if operations else 0.0
 
     def good(self, visit: int, conditions: Conditions) -> list[TrialRecord]:
         """The attempt that succeeded, if any."""
-        found = self._attempts.get((visit, key_of(conditions)), ())
+        return self._good(visit, key_of(conditions))
+
+    def _good(self, visit: int, key: Key) -> list[TrialRecord]:
+        found = self._attempts.at.get((visit, key), ())
         return [record for record in found if record.outcome is Outcome.OK][:1]
 
     def warnings(self, visit: int, at: Conditions | None = None, /) -> frozenset[WarningKind]:
         """The kinds of warnings of the good trials of a visit under the conditions that fit, or
         under any with ``None``, but for what the study accepts.
         """
-        picked, found = (at or {}).items(), self._warnings.get(visit, ())
-        return frozenset(each.kind for place, each in found if picked <= place.items())
+        picked = (at or {}).items()
+        told = self._told(visit)
+        return frozenset(each.warning.kind for each in told if picked <= each.conditions.items())
 
     def figure(self, visit: int, kind: WarningKind, name: str) -> float | None:
         """The largest such figure of a kind of warning in a visit; 0 without any warning of it,
         ``None`` where one lacks the figure.
         """
-        of_kind = [each for _, each in self._warnings.get(visit, ()) if each.kind == kind]
+        of_kind = [each.warning for each in self._told(visit) if each.warning.kind == kind]
         figures = [each.figures.get(name) for each in of_kind]
         known = [float(figure) for figure in figures if isinstance(figure, int | float)]
         return max(known, default=0.0) if len(known) == len(figures) else None
 
+    def _told(self, visit: int) -> list[Told]:
+        """The warnings of a visit that nothing so far has disproved."""
+        told = self._attempts.warnings.get(visit, ())
+        return [e for e in told if e.disproved_at is None or e.disproved_at > self._last]
+
     def span_s(self, first: int, last: int) -> float | None:
         """The time from the beginning of one visit to the end of another."""
-        within = [record for record in self._records if first <= record.visit <= last]
-        begun = min((record.started_unix_ns for record in within), default=None)
-        ended = max((record.finished_unix_ns for record in within), default=None)
-        return None if begun is None or ended is None else (ended - begun) / 1e9
+        times = self._attempts.times
+        within = [times[v] for v in range(first, min(last, self._last) + 1) if v in times]
+        if not within:
+            return None
+        return (max(ended for _, ended in within) - min(begun for begun, _ in within)) / 1e9
 
     def cpu_ratio(self, visit: int) -> float | None:
         """The largest share of the processors that was used in a good trial of a visit.
 
         ``None`` where one is not known, or where something else was used up.
         """
-        good = [r for r in self._records if r.visit == visit and r.outcome is Outcome.OK]
+        good = [r for r in self._attempts.of_visit.get(visit, ()) if r.outcome is Outcome.OK]
         known = [r.cpu_ratio for r in good if r.cpu_ratio is not None and r.bottleneck is None]
         return max(known) if known and len(known) == len(good) else None
 
-    def valued(self, visit: int, conditions: Conditions, response: str) -> list[TrialRecord]:
-        """All attempts that brought a number, however they ended."""
-        found = self._attempts.get((visit, key_of(conditions)), ())
-        return [r for r in found if SCALES["log"](r.responses.get(response)) is not None]
-
     def met(self, visit: int, pair: Pair) -> bool:
-        """Whether both systems of a pair were visited in the block of a visit.
-
-        Visits of other blocks do not count: after one system has left, the order of the other's
-        visits is no random assignment of the pair.
-        """
-        block = self._block.get(visit)
-        if self.plan.design in OF_TWO:
-            return True
-        return all((block, name) in self._visited for name in (pair.baseline, pair.other))
+        """Whether both systems of a pair were visited in the block of a visit."""
+        since = self._attempts.counts_from(visit, pair)
+        return since is not None and since <= max(visit, self._last)
 
     def invalid(self, pair: Pair) -> dict[str, tuple[int, int]]:
         """Invalid attempts of both in the visits of the pair, and all that were measured there."""
-        of: Counter[str] = Counter()
-        invalid: Counter[str] = Counter()
-        for record in self._records:
-            measured = record.outcome in {Outcome.OK, Outcome.INVALID}
-            if measured and record.visit in self._block and self.met(record.visit, pair):
-                of[record.cell.system] += 1
-                invalid[record.cell.system] += record.outcome is Outcome.INVALID
-        return {name: (invalid[name], of[name]) for name in (pair.baseline, pair.other)}
+        return self._attempts.invalid(pair, self._last)
 
     def exists(self, pair: Pair, conditions: Conditions) -> bool:
         """Whether both systems of a pair can meet these conditions."""
@@ -197,116 +176,101 @@ class Readings:
         ``keep_failed`` takes the mean over all attempts of a slot that brought a number, also
         those that failed: the check whether leaving them out made the verdict.
         """
+        half = self._half_failure if scale == "odds" else 0.0
+        place = None if conditions is None else key_of(conditions)
+        asked = (pair, response.name, response.direction, place, keep_failed, scale, half)
+        known = self._attempts.series
+        if asked not in known:
+            numbers = partial(
+                self._number, response=response.name, keep_failed=keep_failed, scale=scale
+            )
+            found = self._measured(pair, numbers, self._wanted(pair, conditions), response)
+            of_whole = scale == "log" and not _OF_A_PART.search(response.name)
+            known[asked] = replace(found, series=replace(found.series, whole=of_whole))
+        return known[asked].until(self._last)
+
+    def _wanted(self, pair: Pair, conditions: Conditions | None) -> list[Key]:
         picked = (conditions or {}).items()
         among = self.plan.searches if FIND in (conditions or {}) else self.plan.conditions
-        wanted = [each for each in among if picked <= each.items() and self.exists(pair, each)]
+        fit = [each for each in among if picked <= each.items() and self.exists(pair, each)]
+        return [key_of(each) for each in fit]
+
+    def _measured(
+        self,
+        pair: Pair,
+        numbers: Callable[[int, Key], float | Unusable | None],
+        wanted: Sequence[Key],
+        response: ResponseSpec,
+    ) -> Measured:
+        """The rows of all visits that have a number under all wanted conditions."""
         sign = -1.0 if response.direction == "lower" else 1.0
         rows: list[Row] = []
-        problems: Counter[Unusable] = Counter()
-        for visit, slot, system in slots_of(self.plan, pair):
-            if not self.met(visit, pair):
+        row_since: list[int] = []
+        lacks: list[tuple[int, int]] = []
+        reasons: dict[Unusable, int] = {}
+        for visit, slot, system in self._attempts.order_of(pair).slots:
+            since = self._attempts.counts_from(visit, pair)
+            if since is None:
                 continue
-            logs = [
-                self._number(visit, each, response, problems, keep_failed=keep_failed, scale=scale)
-                for each in wanted
-            ]
-            known = [log for log in logs if log is not None]
-            if wanted and len(known) == len(logs):
+            found = [numbers(visit, each) for each in wanted]
+            known = [each for each in found if isinstance(each, float)]
+            missing = [each for each in found if isinstance(each, Unusable)]
+            lacks += [(since, reasons.setdefault(each, len(reasons))) for each in missing]
+            if wanted and len(known) == len(found):
                 mean = sign * math.fsum(known) / len(known)
                 rows.append((visit, slot, system == pair.other, mean))
-        found = self.series_of(rows, tuple(each.note(trials) for each, trials in problems.items()))
-        return replace(found, whole=scale == "log" and not _OF_A_PART.search(response.name))
+                row_since.append(since)
+        return Measured(self.series_of(rows), row_since, lacks, list(reasons))
 
-    def series_of(self, rows: Sequence[Row], problems: tuple[NotJudged, ...] = ()) -> Series:
+    def series_of(self, rows: Sequence[Row]) -> Series:
         """Rows of a pair with what is known of their visits besides."""
-        visits = tuple(row[0] for row in rows)
+        visits, before = tuple(row[0] for row in rows), self._attempts.before
         return Series(
             visits=visits,
             slots=tuple(row[1] for row in rows),
             other=np.array([row[2] for row in rows], dtype=np.bool_),
             values=np.array([row[3] for row in rows], dtype=np.float64),
-            before=tuple(self._before.get(visit) for visit in visits) if self._before else (),
+            before=tuple(before.get(visit) for visit in visits) if before else (),
             covariate=covariate_of(visits, self._kernel_parts),
             parts=parts_of(visits, self._kernel_parts),
-            problems=problems,
+            problems=(),
         )
 
     def tests(self, series: Series, pair: Pair, *, exploratory: bool = False) -> Inference:
         """The series under test, with the orders it is judged by."""
-        plan = self.plan
-        assigned = tuple(system == pair.other for _, _, system in slots_of(plan, pair))
-        law = _Law(plan.seed, plan.design, len(assigned), self.paths.deciding)
+        order = self._attempts.order_of(pair)
+        law = _Law(self.plan.seed, order.design, len(order.assigned), self.paths.deciding)
         paths = self.paths.exploratory if exploratory else self.paths.deciding
-        others = tuple(bool(other) for other in series.other)
         stream = Stream(
             values=series.values,
             other=series.other,
-            pool=_pool(law, paths, assigned, series.slots),
-            horizon=horizon_of(plan, pair),
-            order=Order((law, paths), series.slots, others),
+            pool=_pool(law, paths, order.assigned, series.slots),
+            horizon=order.horizon,
+            order=Order((law, paths), series.slots, tuple(series.other.tolist())),
             covariate=series.covariate,
-            design=plan.design,
+            design=order.design,
         )
         return Inference.of(stream, self._memory)
 
     def _number(
-        self,
-        visit: int,
-        conditions: Conditions,
-        response: ResponseSpec,
-        problems: Counter[Unusable],
-        *,
-        keep_failed: bool,
-        scale: Scale,
-    ) -> float | None:
+        self, visit: int, key: Key, *, response: str, keep_failed: bool, scale: Scale
+    ) -> float | Unusable | None:
         if keep_failed:
-            kept = self.valued(visit, conditions, response.name)
-            logs = [SCALES["log"](r.responses.get(response.name)) for r in kept]
-            return math.fsum(log for log in logs if log is not None) / len(logs) if logs else None
-        for record in self.good(visit, conditions):
-            measured = record.responses.get(response.name)
+            found = self._attempts.at.get((visit, key), ())
+            logs = [SCALES["log"](record.responses.get(response)) for record in found]
+            kept = [log for log in logs if log is not None]
+            return math.fsum(kept) / len(kept) if kept else None
+        for record in self._good(visit, key):
+            measured = record.responses.get(response)
             number = (
                 odds(measured, self._half_failure) if scale == "odds" else SCALES[scale](measured)
             )
-            if number is not None:
-                return number
-            problems[unusable(record, response.name)] += 1
+            return unusable(record, response) if number is None else number
         return None
 
 
 Control = Callable[[Readings], Withheld | None]
 """Finds a reason to decide nothing from readings at all."""
-
-
-def _warnings_of(
-    records: Sequence[TrialRecord], accepted: frozenset[str]
-) -> dict[int, list[tuple[Conditions, TrialWarning]]]:
-    warnings: dict[int, list[tuple[Conditions, TrialWarning]]] = defaultdict(list)
-    for record in without_unfounded_warnings(records):
-        if record.outcome is Outcome.OK:
-            own = (each for each in record.warnings if each.kind not in accepted)
-            warnings[record.visit] += ((record.cell.conditions, each) for each in own)
-    return warnings
-
-
-def _visited_before(plan: Plan, records: Sequence[TrialRecord]) -> dict[int, str]:
-    """For each visit that was begun, the system of the one begun before it."""
-    system_of = {visit.visit: visit.system for visit in plan.visits}
-    begun = sorted({record.visit for record in records} & system_of.keys())
-    return {visit: system_of[earlier] for earlier, visit in pairwise(begun)}
-
-
-def key_of(conditions: Mapping[str, Level]) -> Key:
-    """Conditions as a key, whatever their order."""
-    return tuple(sorted(conditions.items()))
-
-
-def slots_of(plan: Plan, pair: Pair) -> list[tuple[int, int, str]]:
-    """Visit, place in the assignment of the pair, and system, for every visit of the pair."""
-    first = plan.visits[0].visit if plan.visits else 1
-    members = (pair.baseline, pair.other)
-    own = [(index, system) for index, system in enumerate(plan.assignment) if system in members]
-    return [(first + index, slot, system) for slot, (index, system) in enumerate(own)]
 
 
 class _Law(NamedTuple):
@@ -335,6 +299,7 @@ def _with_gaps(law: _Law, paths: int, assigned: tuple[bool, ...], slots: tuple[i
     return Pool(*(signs[places] for signs in _whole(law, paths, assigned)))
 
 
+@lru_cache(maxsize=4)
 def _whole(law: _Law, paths: int, assigned: tuple[bool, ...]) -> Pool:
     signs = np.where(assigned, np.int8(1), np.int8(-1))
     return Pool(signs, draw(law.seed, law.design, law.length, law.paths)[:, :paths])

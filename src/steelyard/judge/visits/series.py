@@ -52,6 +52,21 @@ class Series:
         undefined = ~np.isfinite(self.values)
         return int((undefined & ~self.other).sum()), int((undefined & self.other).sum())
 
+    def first(self, rows: int) -> Series:
+        """The same as its first rows are without the others."""
+        if rows >= len(self.visits):
+            return self
+        return replace(
+            self,
+            visits=self.visits[:rows],
+            slots=self.slots[:rows],
+            other=self.other[:rows],
+            values=self.values[:rows],
+            before=self.before[:rows],
+            covariate=self.covariate[:rows] if rows and self.covariate is not None else None,
+            parts=self.parts if rows else (),
+        )
+
     def defined(self) -> Series:
         """The visits with a finite number: for all that ranks alone do not give."""
         finite = np.isfinite(self.values)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
-from steelyard.judge.visits.readings import key_of
+from steelyard.judge.visits.attempts import key_of
 from steelyard.report.charts.axes import labels_at, level_axis
 from steelyard.report.charts.drawing import (
     Drawing,

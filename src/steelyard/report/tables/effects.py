@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import CellFinding, RunFindings, VerdictFinding
 from steelyard.judge.machines.findings import MachinesFinding
-from steelyard.judge.visits.readings import key_of
+from steelyard.judge.visits.attempts import key_of
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
 from steelyard.report.sentences.assumptions import judged

@@ -15,7 +15,7 @@ from steelyard.judge.findings import (
     VerdictFinding,
 )
 from steelyard.judge.validity.findings import DifferenceFinding
-from steelyard.judge.visits.readings import Key, key_of
+from steelyard.judge.visits.attempts import Key, key_of
 from steelyard.plan.model import Cell
 from steelyard.records.schema import FailedOperations
 from steelyard.report import notes

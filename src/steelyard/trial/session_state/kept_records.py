@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from steelyard.judge.visits.readings import key_of
+from steelyard.judge.visits.attempts import key_of
 from steelyard.records.schema import Calibration, Measured, TrialRecord
 from steelyard.records.warnings import Bottleneck, TrialWarning
 

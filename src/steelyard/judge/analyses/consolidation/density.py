@@ -10,8 +10,9 @@ from steelyard.judge.analyses.consolidation.speed import response_of
 from steelyard.judge.analyses.consolidation.together import of_visit
 from steelyard.judge.comparisons.exploratory import by_itself
 from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.visits.attempts import slots_of
 from steelyard.judge.visits.pairs import Conditions, Pair, Scale
-from steelyard.judge.visits.readings import Readings, slots_of
+from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import ALL_PATHS, Paths, Series
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from steelyard.judge.visits.attempts import key_of
 from steelyard.judge.visits.pairs import Conditions
-from steelyard.judge.visits.readings import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.study.model import SCENARIO
 from steelyard.study.scenarios import PlacedBackground, alone, measured_count, placed_background

@@ -19,9 +19,9 @@ from steelyard.judge.analyses.costs.findings import (
     OnHostItself,
     OverheadFinding,
 )
-from steelyard.judge.visits.readings import key_of
+from steelyard.judge.visits.attempts import good_by_cell, place_of
 from steelyard.plan.model import Cell, Plan
-from steelyard.records.schema import CostRecord, InstanceRecord, Outcome, TrialRecord
+from steelyard.records.schema import CostRecord, InstanceRecord, TrialRecord
 from steelyard.study.workload_study import WorkloadStudy
 
 _Told = Callable[[CostRecord], float | None]
@@ -33,19 +33,14 @@ def cost_findings(
     study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[CostFinding]:
     """Each instance of each cell, where some system of the study is carried or confined."""
-    good = [record for record in records if record.outcome is Outcome.OK]
-    if not any(_has_costs(record) or HOST in record.facts for record in good):
+    good = good_by_cell(records)
+    if not any(_has_costs(each) or HOST in each.facts for own in good.values() for each in own):
         return
     for cell in plan.every_cell:
-        own = [record for record in good if _is_of(record, cell)]
+        own = good[place_of(cell)]
         numbers = sorted({each.instance for record in own for each in record.instances})
         for number in numbers:
             yield _finding(study, cell, number, own)
-
-
-def _is_of(record: TrialRecord, cell: Cell) -> bool:
-    same = key_of(record.cell.conditions) == key_of(cell.conditions)
-    return same and record.cell.system == cell.system
 
 
 def _has_costs(record: TrialRecord) -> bool:

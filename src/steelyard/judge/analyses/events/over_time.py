@@ -9,11 +9,11 @@ import numpy as np
 
 from steelyard.judge.analyses.events.findings import EventFinding
 from steelyard.judge.analyses.resources.findings import ResourceFinding
-from steelyard.judge.visits.readings import key_of
+from steelyard.judge.visits.attempts import good_by_cell, place_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.attempt_folder import attempt_key
 from steelyard.records.load_results import Course
-from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.records.schema import TrialRecord
 from steelyard.study.workload_study import WorkloadStudy
 
 _INTERVALS_SHOWN = 100
@@ -76,17 +76,9 @@ def _by_cell(
     study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[tuple[Cell, list[TrialRecord]]]:
     """The good trials of every cell; none of a study without events."""
+    good = good_by_cell(records) if study.events else {}
     for cell in plan.every_cell if study.events else ():
-        key = cell.system, key_of(cell.conditions)
-        yield (
-            cell,
-            [
-                record
-                for record in records
-                if record.outcome is Outcome.OK
-                and (record.cell.system, key_of(record.cell.conditions)) == key
-            ],
-        )
+        yield cell, good[place_of(cell)]
 
 
 def _moment(record: TrialRecord, name: str) -> tuple[float, float] | None:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from steelyard.judge.analyses.requests.findings import RequestTimesFinding, Served, TimesRow
-from steelyard.judge.visits.readings import Key, key_of
+from steelyard.judge.visits.attempts import Key, key_of
 from steelyard.plan.model import Cell
 from steelyard.records.histogram import Buckets, add_buckets, read_buckets
 from steelyard.records.schema import Distribution, Outcome, TrialRecord

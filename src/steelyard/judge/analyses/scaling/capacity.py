@@ -13,8 +13,9 @@ from steelyard.judge.cells import INTERVAL_LEVEL, median_interval
 from steelyard.judge.comparisons.exploratory import each_by_itself
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.kinds.not_measured import not_measured
+from steelyard.judge.visits.attempts import key_of
 from steelyard.judge.visits.pairs import Conditions
-from steelyard.judge.visits.readings import Readings, key_of
+from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import ALL_PATHS, Paths
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord

@@ -18,8 +18,9 @@ from steelyard.judge.analyses.scaling.readings import Axis, axis_of
 from steelyard.judge.analyses.scaling.shape import umbrella
 from steelyard.judge.comparisons.exploratory import each_by_itself
 from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.visits.attempts import slots_of
 from steelyard.judge.visits.pairs import Conditions, Pair, Scale
-from steelyard.judge.visits.readings import Readings, Row, slots_of
+from steelyard.judge.visits.readings import Readings, Row
 from steelyard.judge.visits.series import ALL_PATHS, Paths, Series
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord

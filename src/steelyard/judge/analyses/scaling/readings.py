@@ -15,8 +15,8 @@ from steelyard.judge.analyses.scaling.findings import (
     LevelNotMeasured,
 )
 from steelyard.judge.analyses.scaling.table import Table
+from steelyard.judge.visits.attempts import key_of
 from steelyard.judge.visits.pairs import Conditions
-from steelyard.judge.visits.readings import key_of
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.warnings import WarningKind

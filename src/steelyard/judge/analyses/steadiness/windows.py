@@ -11,11 +11,11 @@ from steelyard.inference.noise.robust import Floats
 from steelyard.judge.analyses.steadiness.findings import NoOperations, Steadiness, SteadyFinding
 from steelyard.judge.analyses.steadiness.steady import Steady, steady
 from steelyard.judge.kinds.caveats import Caveat, NeverSteady, SteadinessUnknown, SteadyLater
-from steelyard.judge.visits.readings import key_of
+from steelyard.judge.visits.attempts import good_by_cell, place_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.attempt_folder import attempt_key
 from steelyard.records.load_results import Course
-from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.records.schema import TrialRecord
 from steelyard.study.ending import extent_of
 from steelyard.study.model import BYTES
 from steelyard.study.workload_study import WorkloadStudy
@@ -29,16 +29,14 @@ def steady_findings(
     Where the study has events, of the time before the first.
     """
     first_s = min((event.at_s for event in study.events.values()), default=math.inf)
+    good = good_by_cell(records)
     for conditions in plan.conditions:
         for system in plan.systems:
             cell = Cell(system=system, conditions=conditions)
             own = [
                 _until(courses[key], first_s)
-                for record in records
-                if record.outcome is Outcome.OK
-                and record.cell.system == system
-                and key_of(record.cell.conditions) == key_of(conditions)
-                and (key := attempt_key(record.trial, record.attempt)) in courses
+                for record in good[place_of(cell)]
+                if (key := attempt_key(record.trial, record.attempt)) in courses
             ]
             if own:
                 yield _finding(cell, own, study)
