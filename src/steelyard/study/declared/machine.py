@@ -11,6 +11,7 @@ from pydantic import Field
 
 from steelyard.study.declared.setting import Entry, Setting
 from steelyard.study.shipped import content_of, shipped
+from steelyard.units import parse
 
 _KEY = re.compile(r"[A-Za-z0-9_:-]+([./][A-Za-z0-9_:-]+)*")
 
@@ -79,7 +80,7 @@ class Filesystem(Entry):
 
     ``check`` are the words of a program that only looks, ``damaged`` what it ends with then.
     ``own`` are the words by layout for arrays that it builds itself; ``packages``, by
-    distribution, have the tools.
+    distribution, have the tools. ``least`` and ``least_of_own`` are sizes of a disk as written.
     """
 
     meaning: str
@@ -90,6 +91,13 @@ class Filesystem(Entry):
     keeps: str
     packages: dict[str, tuple[str, ...]] = Field(default={})
     own: dict[str, tuple[str, ...]] | None = None
+    least: str | None = None
+    least_of_own: str | None = None
+
+    def least_bytes(self, layout: str) -> float:
+        """The smallest disk that it can be made on; 0 where none is too small."""
+        written = self.least_of_own if layout in (self.own or {}) else self.least
+        return parse(written, "size") if written else 0
 
 
 @cache

@@ -22,11 +22,11 @@ from steelyard.study.resolve.claims import ClaimReader
 from steelyard.study.resolve.report import resolve_judge, resolve_report
 from steelyard.study.resolve.screen import resolve_screen
 from steelyard.study.resolve.settings import Factors
-from steelyard.study.resolve.systems.disks import check_network_disks
+from steelyard.study.resolve.systems.disks import check_made_disks, check_network_disks
 from steelyard.study.resolve.systems.external import check_external
 from steelyard.study.resolve.systems.machines import resolve_machines
 from steelyard.study.resolve.systems.meters import check_meters
-from steelyard.study.resolve.systems.services import check_resets
+from steelyard.study.resolve.systems.services import check_ports, check_resets
 from steelyard.study.resolve.systems.systems import check_apart, check_lines, resolve_systems
 from steelyard.study.resolve.systems.tuned_profiles import resolve_profiles
 from steelyard.study.resolve.trials import (
@@ -56,6 +56,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     measured = _measured(file, systems, workloads, complaints)
     trials = resolve_trials(file.trials, complaints)
     check_resets(systems, trials, complaints)
+    check_ports(systems, workloads, factors, trials, complaints)
     check_external(file, systems, workloads, complaints)
     check_meters(file, systems, measured, complaints)
     forgiving = complaints.source.variant is not None
@@ -143,6 +144,7 @@ def _varied(
     factors |= {SCENARIO: tuple(scenarios)} if scenarios else {}
     check_apart(systems, factors, complaints)
     check_lines(systems, factors, complaints)
+    check_made_disks(systems, factors, complaints)
     check_network_disks(systems, factors, complaints)
     return _Varied(file.compare or "system", load, factors, scenarios)
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import product
 
 from steelyard.study import catalogue
 from steelyard.study.declared.folders import system_folder
+from steelyard.study.declared.machine import filesystems
 from steelyard.study.declared.setting import SettingValue
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.source import Where
 from steelyard.study.model import SystemSpec
 from steelyard.study.platform.settings import SharedSettings
 from steelyard.study.resolve.settings import Factors, read_settings
+from steelyard.units import format_bytes
 
 _WITH_A_FOLDER = ("folder", "size", "check")
 _ON_A_MACHINE = ("native", "ssh")
@@ -90,10 +94,65 @@ class _Levels:
 
     def of(self, key: str) -> list[object]:
         varied = self._factors.get(f"disks.{self._disk}.{key}")
-        values: list[object] = [self._written[key]] if varied is None else list(varied)
+        values: list[object] = [self._written.get(key)] if varied is None else list(varied)
         return [value for value in values if value is not None]
 
+    def where(self, system: str, key: str) -> Where:
+        """Where a setting is written: by the factor that varies it, or in the system."""
+        factor = f"disks.{self._disk}.{key}"
+        if factor in self._factors:
+            return ("factors", factor)
+        return ("systems", system, "disks", self._disk, key)
 
+
+def check_made_disks(
+    systems: Mapping[str, SystemSpec], factors: Factors, complaints: Complaints
+) -> None:
+    """Every layout, filesystem, count and size that may come together can be made together."""
+    for name, system in systems.items():
+        for disk in system.disks:
+            levels = _Levels(system, disk, factors)
+            if not (levels.of("folder") or levels.of("url")):
+                where = partial(levels.where, name)
+                _check_layouts(where, disk, levels, complaints)
+                _check_sizes(where, levels, complaints)
+
+
+def _check_layouts(
+    where: Callable[[str], Where], disk: str, levels: _Levels, complaints: Complaints
+) -> None:
+    joined = [str(layout) for layout in levels.of("layout") if layout != "single"]
+    for layout in joined:
+        if min(int(str(count)) for count in levels.of("count")) < _LEAST_OF_AN_ARRAY:
+            message = f"layout `{layout}` joins two disks at least, and `{disk}` has one"
+            complaints.add(
+                where("layout"), message, "add `count: 2` to it, or write `layout: single`"
+            )
+        for filesystem in map(str, levels.of("filesystem")):
+            if layout.startswith("own-") and layout not in (filesystems()[filesystem].own or {}):
+                able = ", ".join(
+                    n for n, each in filesystems().items() if layout in (each.own or {})
+                )
+                message = f"`{filesystem}` builds no array itself, as `layout: {layout}` wants"
+                hint = f"write `layout: {layout.removeprefix('own-')}`, or take {able}"
+                complaints.add(where("layout"), message, hint)
+
+
+def _check_sizes(where: Callable[[str], Where], levels: _Levels, complaints: Complaints) -> None:
+    """Further words for mkfs may make it smaller than it is by itself."""
+    if levels.of("mkfs"):
+        return
+    keys = ("filesystem", "layout", "size", "count")
+    for filesystem, layout, size, count in product(*(levels.of(key) for key in keys)):
+        room_bytes = int(str(size)) * (int(str(count)) if layout == "raid0" else 1)
+        least_bytes = filesystems()[str(filesystem)].least_bytes(str(layout))
+        if room_bytes < least_bytes:
+            message = f"a disk of {format_bytes(room_bytes)} is too small for `{filesystem}`"
+            hint = f"it takes {format_bytes(least_bytes)} at least with `layout: {layout}`"
+            complaints.add(where("size"), message, hint)
+
+
+_LEAST_OF_AN_ARRAY = 2
 _ALONE = {"folder": None, "count": 1, "layout": "single"}
 """What these keys are next to `url`."""
 
