@@ -184,7 +184,7 @@ class TrialsSpec(Spec):
     """How each trial runs and how sure the answer must be.
 
     ``aa_control`` is the name under which the baseline is measured again as another system.
-    ``timeout_s`` is the deadline of one operation, ``command_s`` of a workload that is a command.
+    ``timeout_s`` is the deadline of one operation, ``command_s`` of one run of a program.
     With ``reset`` ``none`` all systems stay up side by side, their services too.
     ``span_s`` is the least time within which the visits of a decision lie.
     """

@@ -105,3 +105,21 @@ def test_settings_of_a_tool_are_factors(tmp_path: Path) -> None:
 def test_editors_know_the_metrics_of_the_tools_that_are_shipped() -> None:
     names = study_schema()["properties"]["responses"]["propertyNames"]["anyOf"][0]["enum"]
     assert {"fio.iops", "dd.rate", "linpack.rate", "throughput"} <= set(names)
+
+
+COMMAND = STUDY.replace("{use: fio, pattern: randread}", "{command: [sleep, '1']}")
+TIMED = ("warmup: 1 s", "warmup: 1 s, timeout: 20 s")
+
+
+def test_the_timeout_bounds_a_run_where_every_workload_is_a_program(tmp_path: Path) -> None:
+    assert read(tmp_path, COMMAND.replace(*TIMED)).trials.command_s == 20
+    assert read(tmp_path, STUDY.replace(*TIMED)).trials.command_s == 20
+    load = STUDY.replace("{use: fio, pattern: randread}", "{use: http}\nload: {users: 1}")
+    load = load.replace("platform: native", "platform: native, service: {use: nginx}")
+    bounded, free = (read(tmp_path, text).trials for text in (load.replace(*TIMED), load))
+    assert bounded.command_s == free.command_s
+    assert bounded.timeout_s == 20
+
+
+def test_a_program_that_runs_for_longer_than_its_timeout_is_refused(tmp_path: Path) -> None:
+    assert "4 s" in told(tmp_path, STUDY.replace("warmup: 1 s", "warmup: 1 s, timeout: 4 s"))

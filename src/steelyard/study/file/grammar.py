@@ -183,7 +183,7 @@ class TrialsPart(Part):
     drain: Duration | None = None
     """How long operations in flight at the end may still be answered."""
     timeout: Duration | None = None
-    """Deadline of one operation."""
+    """Deadline of one operation; where every workload is a program, of one run of it."""
     reset: TrialReset | None = None
     """What is made anew before every trial; `none`: all systems stay up, with their services."""
     settle: SettleWritten | None = None

@@ -30,6 +30,7 @@ from steelyard.study.resolve.systems.services import check_ports, check_resets
 from steelyard.study.resolve.systems.systems import check_apart, check_lines, resolve_systems
 from steelyard.study.resolve.systems.tuned_profiles import resolve_profiles
 from steelyard.study.resolve.trials import (
+    bound_programs,
     check_durations,
     resolve_caches,
     resolve_generator,
@@ -55,6 +56,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     compared, baseline = _comparison(file, systems, factors, complaints)
     measured = _measured(file, systems, workloads, complaints)
     trials = resolve_trials(file.trials, complaints)
+    trials = bound_programs(trials, file.trials, workloads, complaints)
     check_resets(systems, trials, complaints)
     check_ports(systems, workloads, factors, trials, complaints)
     check_external(file, systems, workloads, complaints)

@@ -168,6 +168,25 @@ def check_durations(
                 _check(place.unit, place.name, spec.use, durations_s[place.name], complaints)
 
 
+def bound_programs(
+    trials: TrialsSpec,
+    part: TrialsPart,
+    workloads: Mapping[str, WorkloadSpec],
+    complaints: Complaints,
+) -> TrialsSpec:
+    """With ``timeout`` as the deadline of a run, where every workload is a program."""
+    entries = [known_workload(spec) for spec in workloads.values()]
+    if part.timeout is None or not all(entry is not None and entry.is_tool for entry in entries):
+        return trials
+    longest_s = trials.warmup_s + trials.window_s
+    windows = any(entry is not None and entry.ends == "window" for entry in entries)
+    if windows and part.timeout <= longest_s:
+        message = f"a program that runs for {longest_s:g} s does not end in {part.timeout:g} s"
+        hint = "give it more time than warm-up and window, or leave `timeout` out"
+        complaints.add(("trials", "timeout"), message, hint)
+    return trials.model_copy(update={"command_s": part.timeout})
+
+
 def _check(unit: str | None, key: str, use: str, value_s: float, complaints: Complaints) -> None:
     try:
         in_unit(value_s, Placeholder(key, unit, 0))

@@ -191,7 +191,7 @@ def _refuse_failed(ran: Ran, words: Sequence[str], good: Sequence[int]) -> None:
         raise TrialFailed(
             Outcome.TIMED_OUT,
             f"`{words[0]}` did not end in its time",
-            "give the trial more time with `timeout`",
+            "give it more time with `timeout`, which bounds programs where every workload is one",
         )
     if ran.exit_code not in good:
         how = f"exit code {ran.exit_code}" if ran.signal is None else f"signal {ran.signal}"
