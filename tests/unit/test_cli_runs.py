@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from tests.unit.imports.test_importing import HYPERFINE
@@ -17,9 +17,12 @@ from typer.testing import CliRunner
 
 from steelyard.cli.main import app
 from steelyard.cli.runs import deleting
+from steelyard.cli.runs.command import STATES
 from steelyard.errors import RecordError
+from steelyard.queue.answers import QueueState
 from steelyard.records.archive import Run
 from steelyard.records.deletion import delete_spare, delete_whole
+from steelyard.records.events import SessionEnd
 from steelyard.report.from_run import find
 
 OPENED = {"event": "session_opened", "at_unix_ns": 1}
@@ -95,6 +98,11 @@ def test_the_largest_comes_first_by_size(results: Path) -> None:
     assert listed(results, "--sort", "size")[0] == "web/killed"
 
 
+def test_every_state_of_a_run_and_of_a_job_can_be_asked_for() -> None:
+    assert {*get_args(SessionEnd), *get_args(QueueState)} < {*STATES}
+    assert {*STATES} <= {word.strip(",;") for word in asked(Path(), "--help")[0].split()}
+
+
 def test_what_is_no_run_is_named_and_skipped(results: Path) -> None:
     (results / "notes.txt").write_text("mine")
     (results / "web" / "torn").mkdir()
@@ -107,7 +115,9 @@ def test_what_is_no_run_is_named_and_skipped(results: Path) -> None:
     assert all(place in asked(results)[1] for place in skipped)
 
 
-@pytest.mark.parametrize("words", [("--sort", "colour"), ("--older", "tomorrow")])
+@pytest.mark.parametrize(
+    "words", [("--sort", "colour"), ("--older", "tomorrow"), ("--state", "foo")]
+)
 def test_a_wrong_word_is_refused(results: Path, words: tuple[str, ...]) -> None:
     asked(results, *words, code=2)
 
@@ -172,6 +182,9 @@ def test_a_run_with_changes_to_undo_is_kept_with_its_ledger(results: Path) -> No
     _, said = asked(results, "delete", "web/left", "--all", "--yes", code=3)
     assert "#run-left-changes" in said
     assert (run / "ledger.jsonl").exists()
+    with (run / "ledger.jsonl").open("rb") as ledger:  # the session that made them goes on
+        fcntl.flock(ledger, fcntl.LOCK_EX)
+        assert "#run-is-in-use" in asked(results, "delete", "web/left", "--all", "--yes", code=3)[1]
 
 
 def test_nothing_is_deleted_where_one_of_the_names_is_no_run(results: Path) -> None:

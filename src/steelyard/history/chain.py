@@ -51,7 +51,7 @@ def _point(run: RunPoint, first: RunPoint, key: str | None) -> ComparisonPoint:
             f"{run.run} was not randomised: its order is not known to be drawn",
             "what was imported is not judged in a chain: leave it out",
         )
-    if run.stop == "running":
+    if run.stop in {"error", "open"}:
         raise _refused(
             f"{run.run} is not finished",
             "wait for it, end it with `steelyard resume`, or leave it out",

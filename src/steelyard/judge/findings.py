@@ -262,12 +262,20 @@ class CalibrationFinding(Frozen):
 
 
 class StopFinding(Frozen):
-    """Why the study ended, or that it has not. ``extended_from``: visits of the budget before
+    """Why the study ended; ``open`` where no end is recorded: it goes on, or its controller was
+    killed. ``extended_from``: visits of the budget before
     it was extended; ``visits_assumed``: those planned before the first were timed and more fit.
     """
 
     reason: Literal[
-        "decided", "budget_visits", "budget_time", "interrupted", "failures", "running", "imported"
+        "decided",
+        "budget_visits",
+        "budget_time",
+        "interrupted",
+        "failures",
+        "error",
+        "open",
+        "imported",
     ]
     visits_done: int
     visits_planned: int

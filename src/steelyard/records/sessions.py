@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from steelyard.plan.extension import extended, lengthened
 from steelyard.plan.model import Plan
@@ -52,14 +53,14 @@ def spent_ns(events: Iterable[Event]) -> int:
     return total + (0 if opened is None else last - opened)
 
 
-def last_reason(events: Sequence[Event]) -> SessionEnd | None:
-    """Why the last session ended; ``None`` when it was killed, failed, or is going on."""
+def last_reason(events: Sequence[Event]) -> SessionEnd | Literal["error", "open"]:
+    """Why the last session ended; ``open`` when it goes on, or was killed."""
     for event in reversed(events):
         if isinstance(event, SessionOpened):
-            return None
+            break
         if isinstance(event, SessionClosed):
-            return event.reason
-    return None
+            return event.reason or "error"
+    return "open"
 
 
 def standing_stops(events: Iterable[Event]) -> list[SystemStopped | WorkloadStopped]:

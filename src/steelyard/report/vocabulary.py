@@ -58,6 +58,11 @@ def noun_of(response: ResponseFinding) -> str:
     return noun(response.label)
 
 
+def compared_noun(response: ResponseFinding) -> str:
+    """What the ratio of two systems is one of: errors are judged by their odds, not by shares."""
+    return "odds of an error" if response.name == _ERRORS else noun_of(response)
+
+
 def noun(label: str) -> str:
     """The same of a label alone."""
     head, _, rest = label.partition(", ")

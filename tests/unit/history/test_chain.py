@@ -108,7 +108,7 @@ def test_releases_without_digests_stand_in_their_order_and_say_so() -> None:
         (measured(1, 2, study="other"), "a run of other"),
         (measured(1, 2, comparisons=(comparison(where="4 users"),)), "no comparison"),
         (measured(1, 2, is_randomised=False), "not randomised"),
-        (measured(1, 2, stop="running"), "not finished"),
+        (measured(1, 2, stop="open"), "not finished"),
         (measured(3, 4), "000000000003"),
         (measured(5, 1), "000000000005"),
     ],

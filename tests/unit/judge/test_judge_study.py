@@ -305,9 +305,16 @@ def test_records_of_a_changed_study_are_refused() -> None:
         look(study.model_copy(update={"sha256": "1" * 64}), plan, [])
 
 
-def test_a_study_without_records_is_running_and_undecided() -> None:
+def test_a_visit_of_each_system_shows_no_lack_of_variation() -> None:
+    findings = judged(a_study(), noisy(0.9), visits=2)
+    (verdict, *_) = findings.workloads[0].verdicts
+    assert verdict.word is VerdictWord.UNDECIDED
+    assert verdict.notes[0] == TooFewVisits(visits=2, needed=8)
+
+
+def test_a_study_without_records_is_open_and_undecided() -> None:
     findings = judged(a_study(), noisy(1.0), visits=0)
-    assert findings.stop.reason == "running"
+    assert findings.stop.reason == "open"
     assert {v.word for v in findings.workloads[0].verdicts} == {VerdictWord.UNDECIDED}
 
 

@@ -29,9 +29,14 @@ def test_a_run_counts_good_trials_whole_visits_and_failed_attempts(planned: Plan
     assert (stop.attempts_failed, stop.spent_s, stop.reason) == (1, 5.0, "decided")
 
 
-@pytest.mark.parametrize("events", [[], [OPENED], [OPENED, closed(None)]])
-def test_a_run_without_a_reason_is_running(planned: Plan, events: list[Event]) -> None:
-    assert find_stop(planned, [], events).reason == "running"
+@pytest.mark.parametrize(
+    ("events", "reason"),
+    [([], "open"), ([OPENED], "open"), ([OPENED, closed(None)], "error")],
+)
+def test_a_run_that_was_killed_or_failed_differs_from_one_that_ended(
+    planned: Plan, events: list[Event], reason: str
+) -> None:
+    assert find_stop(planned, [], events).reason == reason
 
 
 USERS = (1, 4)

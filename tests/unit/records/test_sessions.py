@@ -34,12 +34,12 @@ def test_sessions_add_up_and_the_nights_between_them_do_not() -> None:
 def test_a_killed_session_counts_to_its_last_event() -> None:
     events: list[Event] = [opened(10), started(17), opened(100)]
     assert spent_ns([*events, started(103)]) == 10
-    assert last_reason(events) is None
+    assert last_reason(events) == "open"
 
 
 def test_a_run_that_was_never_opened_spent_nothing() -> None:
     assert spent_ns([]) == 0
-    assert last_reason([]) is None
+    assert last_reason([]) == "open"
 
 
 def test_calibration_before_the_trials_spends_no_budget() -> None:

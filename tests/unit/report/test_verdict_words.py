@@ -49,6 +49,10 @@ def test_a_slower_system_is_said_with_size_interval_and_n() -> None:
     )
 
 
+def test_a_ratio_of_odds_is_not_called_a_ratio_of_errors() -> None:
+    assert "odds of an error" in main_sentence(golden("decided"), response="errors")
+
+
 def test_the_answer_over_all_comes_before_its_conditions() -> None:
     ((main, parts),) = answer(views(golden("decided"))[0])
     assert "over all 3 conditions" in main.head

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,10 @@ from steelyard.cli.loading import PLAIN
 from steelyard.cli.options import RESULTS, FailIf, ResultsOption
 
 SORTS = ("time", "study", "state", "trials", "verdict", "size")
+_ENDS = ("decided", "budget_visits", "budget_time", "interrupted", "failures", "error", "open")
+_OF_A_JOB = ("pending", "running", "ended", "failed", "cancelled", "unknown")
+STATES = (*_ENDS, "imported", *_OF_A_JOB)
+"""Of a run by its ledger, and of its job; a running run holds its ledger."""
 
 app = typer.Typer(name="runs", invoke_without_command=True, **PLAIN)
 
@@ -75,8 +80,8 @@ def runs(  # noqa: PLR0917 - typer reads options from the parameters
     if ctx.invoked_subcommand is not None:
         ctx.obj = results
         return
-    if sort not in SORTS:
-        raise typer.BadParameter(f"{sort!r} is none of {', '.join(SORTS)}", param_hint="--sort")
+    _refuse_unknown([sort], SORTS, "--sort")
+    _refuse_unknown(state or (), STATES, "--state")
 
     def listing() -> int:
         from steelyard.cli.runs.listed import Wanted, print_runs
@@ -117,3 +122,10 @@ def cancel(
 
     folder: Path = ctx.obj if results == RESULTS and ctx.obj is not None else results
     return cancel_runs(names, folder, as_json=json)
+
+
+def _refuse_unknown(given: Iterable[str], known: Sequence[str], option: str) -> None:
+    """Raises ``typer.BadParameter`` for a word that is none of those an option knows."""
+    for word in given:
+        if word not in known:
+            raise typer.BadParameter(f"`{word}` is none of {', '.join(known)}", param_hint=option)

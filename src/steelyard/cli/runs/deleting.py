@@ -13,7 +13,13 @@ from steelyard.cli.console import print_error, say, shown, tell
 from steelyard.errors import ExitCode, RecordError, SteelyardError
 from steelyard.hosts.undo.log import pending_undos
 from steelyard.records.archive import FACTS, Run
-from steelyard.records.deletion import bytes_on_disk, delete_spare, delete_whole, spare_files
+from steelyard.records.deletion import (
+    bytes_on_disk,
+    delete_spare,
+    delete_whole,
+    held,
+    spare_files,
+)
 from steelyard.records.ledger import read_ledger
 from steelyard.report.figures import counted
 from steelyard.units import format_bytes
@@ -75,10 +81,12 @@ def named(name: str, results: Path, *, whole: bool = True) -> Run:
 
 
 def _refuse_pending(run: Run, *, whole: bool) -> None:
-    """The ledger is all that can undo what a session left on a machine."""
-    pending = [
-        undo for part in run.parts() for undo in pending_undos(read_ledger(part.ledger_path))
-    ]
+    """The ledger is all that can undo what a session left on a machine; one that goes on has undos
+    of its own.
+    """
+    with held(run):
+        ledgers = [read_ledger(part.ledger_path) for part in run.parts()]
+    pending = [undo for events in ledgers for undo in pending_undos(events)]
     if whole and pending:
         raise RecordError(
             f"{run.path} left {counted(len(pending), 'change')} on machines that only its ledger "

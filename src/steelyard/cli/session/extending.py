@@ -35,9 +35,7 @@ def _extend(run: Run) -> None:
     plan, reason = run.plan(), last_reason(run.events())
     why = _never(plan)
     if why is None and reason not in _ENDED:
-        why = _WHY.get(
-            reason or "", "its budget has not ended yet: `steelyard resume` goes on first"
-        )
+        why = _WHY.get(reason, "its budget has not ended yet: `steelyard resume` goes on first")
     if why is not None:
         raise RecordError(
             f"the budget of {run.path} is not extended: {why}",

@@ -165,7 +165,7 @@ def _stop(each: Sequence[StopFinding], *, left: bool) -> StopFinding:
     """
     reasons = [stop.reason for stop in each]
     ended = next((reason for reason in reasons if reason != "decided"), "decided")
-    if left and set(reasons) != {"running"}:
+    if left and set(reasons) != {"open"}:
         ended = "interrupted"
     timed = any(stop.visits_assumed is not None for stop in each)
     assumed = [stop.visits_assumed or stop.visits_planned for stop in each]

@@ -59,11 +59,11 @@ def workload_futility(event: WorkloadStopped) -> WorkloadFutility:
 
 
 def find_stop(plan: Plan, records: Sequence[TrialRecord], events: Sequence[Event]) -> StopFinding:
-    """How far the run came. A sitting without an end (killed, or going on) is ``running``."""
-    reason = last_reason(events) or "running"
+    """How far the run came, and what its last session ended with."""
+    reason = last_reason(events)
     return StopFinding(
         reason=reason,
-        visits_done=_whole_visits(plan, records, cut=reason in ("interrupted", "running")),
+        visits_done=_whole_visits(plan, records, cut=reason in _CUT),
         visits_planned=len(plan.every_visit),
         trials_done=len(_good(records)),
         attempts_failed=sum(record.outcome is not Outcome.OK for record in records),
@@ -71,6 +71,9 @@ def find_stop(plan: Plan, records: Sequence[TrialRecord], events: Sequence[Event
         extended_from=plan.budget_visits,
         visits_assumed=plan.assumed_visits,
     )
+
+
+_CUT = ("interrupted", "error", "open")
 
 
 def _good(records: Iterable[TrialRecord]) -> set[int]:

@@ -85,8 +85,8 @@ class Series:
 
 
 def is_constant(arm: Floats) -> bool:
-    """Whether an arm has one and the same figure in every visit; not one without visits."""
-    return bool(len(arm) and np.isfinite(arm).all() and np.ptp(arm) <= ROUNDING_LOG)
+    """Whether an arm has one and the same figure in every visit: in two at least."""
+    return bool(len(arm) > 1 and np.isfinite(arm).all() and np.ptp(arm) <= ROUNDING_LOG)
 
 
 def without_variation(series: Series) -> Series:

@@ -62,7 +62,8 @@ STOP_WORDS = {
     "budget_time": "the budget of time ended",
     "interrupted": "it was interrupted",
     "failures": "nothing was left to compare",
-    "running": "it is still running",
+    "error": "an error ended it",
+    "open": "no end of it is recorded",
     "imported": "all that was imported was judged",
 }
 

@@ -33,7 +33,8 @@ _STOPPED = {
     "budget_time": "the budget of time ended",
     "interrupted": "interrupted",
     "failures": "stopped because nothing was left to compare",
-    "running": "still running",
+    "error": "ended by an error",
+    "open": "no end recorded",
 }
 
 

@@ -17,6 +17,7 @@ from steelyard.report.sentences.verdict import ends_of, margin_text, verdict_cla
 from steelyard.report.view import View, views
 from steelyard.report.vocabulary import (
     DECIDED,
+    compared_noun,
     direction_of,
     noun_of,
     ordered,
@@ -122,7 +123,9 @@ def _decided(verdict: VerdictFinding, view: View) -> str:
     response = response_of(view, verdict.response)
     if verdict.estimate_log is None:
         return f"{verdict.other} {predicate(verdict, response)} than {verdict.baseline}"
-    sized = effect(verdict.estimate_log, noun_of(response), direction_of(response), exact_to=(0.0,))
+    sized = effect(
+        verdict.estimate_log, compared_noun(response), direction_of(response), exact_to=(0.0,)
+    )
     short = f"{verdict.other}: {sized}"
     if verdict.word is VerdictWord.TRADE_OFF:
         size = f"{verdict.other}: {signed_effect(verdict.estimate_log)}"
@@ -134,13 +137,13 @@ def _decided(verdict: VerdictFinding, view: View) -> str:
 def _equivalent(verdict: VerdictFinding, view: View) -> str:
     between = f"between {verdict.baseline} and {verdict.other}"
     most = f"No difference larger than {margin_text(verdict)}"
-    noun = noun_of(response_of(view, verdict.response))
+    noun = compared_noun(response_of(view, verdict.response))
     return _fitting(f"{most} in {noun} {between}", f"{most} {between}")
 
 
 def _undecided(verdict: VerdictFinding, view: View) -> str:
     """What can be said: the interval, where it has an end."""
-    noun = noun_of(response_of(view, verdict.response))
+    noun = compared_noun(response_of(view, verdict.response))
     low, high = ends_of(verdict)
     if low is None and high is None:
         return _fitting(

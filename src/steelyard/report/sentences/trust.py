@@ -232,7 +232,7 @@ def _calibrations(found: Sequence[CalibrationFinding], run: RunFindings) -> tupl
     if warned:
         kinds = Counter(kind for a in warned for kind in dict.fromkeys(_warned(a, _GENERATOR)))
         named = ", ".join(f"{kind_text(kind)} ({count})" for kind, count in kinds.most_common(2))
-        of = counted(len(run.attempts), "trial")
+        of = counted(sum(a.outcome == OK for a in run.attempts), "trial")
         return State.WARNING, f"Warnings in {len(warned)} of {of}: {named}.{_late(run)}"
     known = [each.largest_ratio for each in found if each.largest_ratio is not None]
     if known:
@@ -244,9 +244,10 @@ def _calibrations(found: Sequence[CalibrationFinding], run: RunFindings) -> tupl
 
 def _late(run: RunFindings) -> str:
     """How late the generator was, where it was in most trials: high percentiles hold that."""
-    late = [w for a in run.attempts for w in a.warnings if a.outcome == OK and w.kind == _K.LATE]
+    good = [a for a in run.attempts if a.outcome == OK]
+    late = [w for a in good for w in a.warnings if w.kind == _K.LATE]
     lags = [float(lag) for w in late if (lag := w.figures.get("lag_p99_ns")) is not None]
-    if 2 * len(lags) <= len(run.attempts):
+    if 2 * len(lags) <= len(good):
         return ""
     middle = quantity(median(lags), "ns")
     return f" The p99 of its own lag is {middle} in the median trial."

@@ -26,6 +26,7 @@ from steelyard.report.sentences.trade_offs import trade_off
 from steelyard.report.view import View
 from steelyard.report.vocabulary import (
     DECIDED,
+    compared_noun,
     direction_of,
     noun_of,
     predicate,
@@ -84,7 +85,7 @@ def condition_sentence(verdict: VerdictFinding, view: View) -> str:
     log = verdict.estimate_log
     if log is None or verdict.word is VerdictWord.NOT_JUDGED:
         return f"{_capital(where)}: not judged, {visits_words(verdict)}: {verdict_reason(verdict)}."
-    size = signed_phrase(log, noun_of(response), beside=ends_of(verdict))
+    size = signed_phrase(log, compared_noun(response), beside=ends_of(verdict))
     tail = ""
     if verdict.word in DECIDED:
         size = _size(verdict, response)
@@ -171,7 +172,7 @@ def verdict_claim(verdict: VerdictFinding, response: ResponseFinding) -> str:
 def _size(verdict: VerdictFinding, response: ResponseFinding) -> str:
     return effect(
         verdict.estimate_log or 0.0,
-        noun_of(response),
+        compared_noun(response),
         direction_of(response),
         exact_to=_bounds(verdict),
         beside=ends_of(verdict),
@@ -184,7 +185,7 @@ def _equivalent(verdict: VerdictFinding, response: ResponseFinding, where: str) 
         f"{interval_words(verdict, response)}, {visits_words(verdict)}."
     )
     return Sentence(
-        f"No difference larger than {margin_text(verdict)} in {noun_of(response)} between "
+        f"No difference larger than {margin_text(verdict)} in {compared_noun(response)} between "
         f"{verdict.baseline} and {verdict.other}{where}",
         f": {evidence}",
         evidence,
@@ -196,7 +197,7 @@ def _undecided(
 ) -> Sentence:
     evidence = (
         f"after {visits_words(verdict)}: "
-        f"{signed_phrase(verdict.estimate_log or 0.0, noun_of(response))}, "
+        f"{signed_phrase(verdict.estimate_log or 0.0, compared_noun(response))}, "
         f"{interval_words(verdict, response)}{_withheld(verdict)}"
         f"{_forecast_words(verdict, view)}."
     )

@@ -20,6 +20,7 @@ from steelyard.report.tables.effect_rows import VERDICT, EffectRow, EffectRows, 
 from steelyard.report.tables.factor_effects import factor_rows
 from steelyard.report.view import NONE, View, views
 from steelyard.report.vocabulary import (
+    compared_noun,
     good_and_bad,
     machines_in,
     met_by,
@@ -72,7 +73,7 @@ def condition_rows(view: View, other: str) -> EffectRows:
     rows += [_others_like_them(e, view) for e in view.own.machines if _is_whole(e, own)]
     unit = f", {scale.unit}" if scale.unit else ""
     return EffectRows(
-        caption=f"{label}{unit} (median), and change relative to {view.run.baseline}",
+        caption=f"{label}{unit} (median), and {_change(view)} {view.run.baseline}",
         head=(
             "Machine" if machines_in(view) else "Condition",
             *(view.run.baseline, other, "Change", "CI", VERDICT),
@@ -83,6 +84,14 @@ def condition_rows(view: View, other: str) -> EffectRows:
         numeric=frozenset({1, 2, 3, 4}),
         notes=(*_level_notes(own, view), _HODGES_LEHMANN),
     )
+
+
+def _change(view: View) -> str:
+    """What the column of changes holds, before the name of the baseline."""
+    response = primary_response(view)
+    if response is None or compared_noun(response) == noun_of(response):
+        return "change relative to"
+    return f"change of the {compared_noun(response)} relative to"
 
 
 def _where(verdict: VerdictFinding, view: View) -> str:
@@ -143,7 +152,7 @@ def system_rows(view: View) -> EffectRows:
     unit = f", {scale.unit}" if scale.unit else ""
     where = "" if _alone(view) else f",{place_words(None, view)}"
     return EffectRows(
-        caption=f"{label}{unit}, and change relative to {view.run.baseline}{where}",
+        caption=f"{label}{unit}, and {_change(view)} {view.run.baseline}{where}",
         head=("System", "Median", "Change", "CI", "Rank", VERDICT),
         rows=tuple(rows),
         direction=_direction([view]),

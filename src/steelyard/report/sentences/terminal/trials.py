@@ -67,7 +67,7 @@ def view_of(found: TrialsVerdict, title: str) -> View:
         systems=found.systems,
         baseline=found.systems[0],
         stop=StopFinding(
-            reason="decided" if decided else "running",
+            reason="decided" if decided else "open",
             visits_done=found.visits,
             visits_planned=found.budget * max(len(_machines(found)), 1),
             trials_done=found.trials,
