@@ -12,6 +12,7 @@ from steelyard.imports.kind import Kind
 from steelyard.imports.numbers import Values
 from steelyard.imports.reading import Result, ResultFile
 from steelyard.imports.record import ImportedTrial
+from steelyard.records.missing import Missing
 from steelyard.study.model import Level
 
 
@@ -23,6 +24,7 @@ class _Placed:
     file: int
     conditions: dict[str, Level]
     trials: tuple[Values, ...]
+    missing: dict[str, Missing]
 
 
 def trials_of(
@@ -57,6 +59,7 @@ def trials_of(
             conditions=each.conditions,
             file=each.file,
             values=values,
+            missing={name: why for name, why in each.missing.items() if name not in values},
         )
         for number, (repetition, system, each, values) in enumerate(found, start=1)
     )
@@ -71,7 +74,7 @@ def _placed(files: Sequence[ResultFile], names: Sequence[str], kind: Kind) -> It
             message = f"{len(results)} results and {len(names)} systems: {shown}"
             raise _wrong(files[0], message, "name one system for each result, in their order")
         for name, result in zip(names, results, strict=True):
-            yield _Placed(name, 1, result.conditions, result.trials)
+            yield _Placed(name, 1, result.conditions, result.trials, result.missing)
         return
     several = any(len(file.results) > 1 for file in files)
     if (named := _named(files)) is not None and (set(names) <= named or len(files) < 2):
@@ -80,11 +83,12 @@ def _placed(files: Sequence[ResultFile], names: Sequence[str], kind: Kind) -> It
             for result in file.results:
                 if result.system is not None and result.system in names:
                     conditions = _conditions(result, kind, several=several)
-                    yield _Placed(result.system, number, conditions, result.trials)
+                    yield _Placed(result.system, number, conditions, result.trials, result.missing)
         return
     for number, (file, system) in enumerate(zip(files, _systems(files, names), strict=True), 1):
         for result in file.results:
-            yield _Placed(system, number, _conditions(result, kind, several=several), result.trials)
+            conditions = _conditions(result, kind, several=several)
+            yield _Placed(system, number, conditions, result.trials, result.missing)
 
 
 def _refuse_repeated(files: Sequence[ResultFile]) -> None:

@@ -21,6 +21,7 @@ from steelyard.judge.findings import (
     WorkloadFindings,
 )
 from steelyard.judge.kinds.caveats import JudgedOnce, OrderNotRandom
+from steelyard.judge.kinds.not_measured import ValueMissing
 from steelyard.judge.kinds.verdict_notes import (
     NotJudged,
     NoVariation,
@@ -117,28 +118,36 @@ def _versions(record: ImportRecord) -> dict[str, dict[str, tuple[str, ...]]]:
 
 
 def _cells(record: ImportRecord, conditions: tuple[Conditions, ...]) -> Iterator[CellFinding]:
+    """Those of every condition in which some trial has the number, or says why it has none."""
     for response in record.responses:
-        measured = [trial.conditions for trial in record.trials if response.name in trial.values]
-        for condition in (each for each in conditions if each in measured):
+        name = response.name
+        told = [t.conditions for t in record.trials if name in t.values or name in t.missing]
+        for condition in (each for each in conditions if each in told):
             for system in record.systems:
-                known = [
-                    (trial.trial, trial.values[response.name])
+                own = [
+                    trial
                     for trial in record.trials
                     if (trial.system, trial.conditions) == (system, condition)
-                    and response.name in trial.values
                 ]
-                values = tuple(value for _, value in known)
-                low, high = median_interval(values)
-                yield CellFinding(
-                    cell=Cell(system=system, conditions=condition),
-                    response=response.name,
-                    values=values,
-                    trials=tuple(trial for trial, _ in known),
-                    median=median(values) if values else None,
-                    low=low,
-                    high=high,
-                    interval_level=INTERVAL_LEVEL,
-                )
+                yield _cell(Cell(system=system, conditions=condition), name, own)
+
+
+def _cell(cell: Cell, response: str, trials: list[ImportedTrial]) -> CellFinding:
+    known = [trial for trial in trials if response in trial.values]
+    values = tuple(trial.values[response] for trial in known)
+    low, high = median_interval(values)
+    reasons = [t.missing.get(response) for t in trials if response not in t.values]
+    return CellFinding(
+        cell=cell,
+        response=response,
+        values=values,
+        trials=tuple(trial.trial for trial in known),
+        median=median(values) if values else None,
+        low=low,
+        high=high,
+        interval_level=INTERVAL_LEVEL,
+        not_measured=tuple(ValueMissing(reason=each) for each in dict.fromkeys(reasons)),
+    )
 
 
 def _verdicts(record: ImportRecord, conditions: tuple[Conditions, ...]) -> Iterator[VerdictFinding]:

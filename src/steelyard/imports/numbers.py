@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 from statistics import median
+from typing import NamedTuple
 
 from steelyard.imports.kind import ImportedMetric, Kind
 from steelyard.imports.metrics import scaled, taken
 from steelyard.imports.output import Found, NotThereError, Printed
+from steelyard.records.missing import Missing, Reason, TooFewPrinted
 from steelyard.study.declared.conditions import holds
 from steelyard.study.declared.json_path import as_text, values_at
 from steelyard.study.workload.metric import Look, Scale
@@ -18,10 +20,18 @@ _SHOWN = 40
 """Letters of what is no list of numbers: it may be a whole damaged file."""
 
 
-def trials_of(kind: Kind, part: Printed, whole: Printed) -> list[Values]:
+class Numbers(NamedTuple):
+    """Those of the trials of a row, and why each of the others is missing there."""
+
+    trials: list[Values]
+    missing: dict[str, Missing]
+
+
+def trials_of(kind: Kind, part: Printed, whole: Printed) -> Numbers:
     """The numbers of a row of a file: of one trial, or of as many as there are numbers."""
     settings = {name: _setting(look, part, whole) for name, look in kind.settings.items()}
     columns: dict[str, list[float]] = {}
+    missing: dict[str, Missing] = {}
     for name, metric in kind.metrics.items():
         if not holds(metric.when, settings):
             continue
@@ -30,15 +40,19 @@ def trials_of(kind: Kind, part: Printed, whole: Printed) -> list[Values]:
         except NotThereError as error:
             if name not in kind.optional:
                 raise NotThereError(f"{name}: {error}") from error
-            continue
-        if numbers:
+            numbers = Reason(kind="not_printed")
+        if isinstance(numbers, list):
             columns[name] = [_finite(value, name) for value in numbers]
+        else:
+            missing[name] = numbers
     if not columns:
         raise NotThereError("it holds none of the numbers that are read")
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1:
         raise NotThereError("its numbers are not of the same trials")
-    return [{name: values[i] for name, values in columns.items()} for i in range(lengths.pop())]
+    count = lengths.pop()
+    trials = [{name: values[i] for name, values in columns.items()} for i in range(count)]
+    return Numbers(trials, missing)
 
 
 def _setting(look: Look, part: Printed, whole: Printed) -> str:
@@ -50,11 +64,12 @@ def _setting(look: Look, part: Printed, whole: Printed) -> str:
     return found[0].text.lower()
 
 
-def _numbers(kind: Kind, metric: ImportedMetric, part: Printed) -> list[float]:
+def _numbers(kind: Kind, metric: ImportedMetric, part: Printed) -> list[float] | Missing:
+    """One for each trial, or why there are none."""
     if metric.needs is not None:
         count = taken(part.found(metric.needs), metric.needs, 1.0)
         if count < metric.needs.at_least:
-            return []
+            return TooFewPrinted(needed=metric.needs.at_least, of=metric.needs.of)
     try:
         found = part.found(metric)
     except NotThereError:
@@ -77,7 +92,7 @@ def _numbers(kind: Kind, metric: ImportedMetric, part: Printed) -> list[float]:
     if metric.per is None:
         return values
     divisor = taken(part.found(metric.per), metric.per, 1.0)
-    return [value / divisor for value in values] if divisor else []
+    return [value / divisor for value in values] if divisor else Reason(kind="divisor_zero")
 
 
 def _of_trial(found: Found, metric: ImportedMetric, scale: Scale) -> float:

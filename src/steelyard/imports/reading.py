@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from steelyard.imports.documents import document_of, wrong
 from steelyard.imports.kind import Kind
 from steelyard.imports.metrics import refused_reason, taken
-from steelyard.imports.numbers import Values, together, trials_of
+from steelyard.imports.numbers import Numbers, Values, together, trials_of
 from steelyard.imports.output import NotThereError, Printed
 from steelyard.imports.parts import parts_of, printed
+from steelyard.records.missing import Missing
 from steelyard.study.file.kinds import shown
 from steelyard.study.model import Level
 from steelyard.study.workload.entry import is_version, within
@@ -26,13 +27,15 @@ MOST_BYTES = 256 * 2**20
 class Result:
     """One row of a file, or all of it: the numbers of each trial, in the order of the file.
 
-    ``system`` is that which the file itself names, if it does.
+    ``system`` is that which the file itself names, if it does; ``missing`` says why a trial lacks
+    a number.
     """
 
     name: str | None
     conditions: dict[str, Level]
     trials: tuple[Values, ...]
     system: str | None = None
+    missing: dict[str, Missing] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -164,21 +167,25 @@ def _results(kind: Kind, text: str, document: object) -> Iterator[Result]:
         raise NotThereError(reason)
     conditions = {name: _level(whole.found(look)[0].text) for name, look in kind.conditions.items()}
     if kind.rows is None:
-        yield Result(None, conditions, tuple(trials_of(kind, whole, whole)))
+        trials, missing = trials_of(kind, whole, whole)
+        yield Result(None, conditions, tuple(trials), missing=missing)
         return
-    found: dict[tuple[str | None, str | None], list[Values]] = {}
+    found: dict[tuple[str | None, str | None], Numbers] = {}
     for name, system, part in parts_of(kind, kind.rows, text, document):
         if (reason := refused_reason(kind.refuses, part)) is not None:
             raise NotThereError(f"`{name}`: {reason}")
         try:
-            found.setdefault((name, system), []).extend(trials_of(kind, part, whole))
+            more = trials_of(kind, part, whole)
         except NotThereError as error:
             raise NotThereError(f"`{name}`: {error}") from error
+        trials, missing = found.setdefault((name, system), Numbers([], {}))
+        trials += more.trials
+        missing |= more.missing
     if not found:
         raise NotThereError("it holds no result")
-    for (name, system), trials in found.items():
+    for (name, system), (trials, missing) in found.items():
         kept = tuple(trials if kind.each else [together(trials)])
-        yield Result(name, conditions, kept, system)
+        yield Result(name, conditions, kept, system, missing)
 
 
 def _level(text: str) -> Level:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from steelyard.plan.model import Frozen
+from steelyard.records.missing import Missing
 from steelyard.study.model import Direction, Level
 
 
@@ -28,7 +31,7 @@ class ImportedResponse(Frozen):
 
 
 class ImportedTrial(Frozen):
-    """One trial; ``file`` counts the files from 1. What is not in ``values`` was not printed."""
+    """One trial; ``file`` counts the files from 1. ``missing`` says why it lacks a number."""
 
     trial: int
     visit: int
@@ -36,6 +39,7 @@ class ImportedTrial(Frozen):
     conditions: dict[str, Level]
     file: int
     values: dict[str, float]
+    missing: dict[str, Missing] = Field(default={})
 
 
 class ImportRecord(Frozen):

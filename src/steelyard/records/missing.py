@@ -47,6 +47,7 @@ class Reason(MissingKind):
         "no_battery",
         "battery_not_discharging",
         "battery_reads_zero",
+        "not_printed",
         "zero_printed",
         "divisor_zero",
         "no_event",

@@ -14,7 +14,10 @@ from typer.testing import CliRunner
 from steelyard.cli.main import app
 from steelyard.errors import RecordError
 from steelyard.judge.findings import RunFindings
+from steelyard.judge.kinds.not_measured import ValueMissing
 from steelyard.records.archive import Run, open_run
+from steelyard.records.missing import TooFewPrinted
+from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.from_run import find
 from steelyard.report.sentences.trust import State, trust_lines
 from steelyard.web.index import Index
@@ -97,6 +100,22 @@ def test_errors_of_a_tool_that_prints_what_succeeded_are_the_rest(tmp_path: Path
     found = imported(tmp_path, "oha", files, "--as", "system=old,new")
     (errors, _) = [c.values for c in found.workloads[0].cells if c.response == "errors"]
     assert errors == (0.25,)
+
+
+def test_a_percentile_that_too_few_requests_stand_behind_says_so(tmp_path: Path) -> None:
+    files = copies(tmp_path, {"old": 2, "new": 2})
+    for file in files[1:]:
+        text = file.read_text("utf-8").replace("requests:      2000", "requests:      500")
+        assert "requests:      500\n" in text
+        file.write_text(text, "utf-8")
+    found = imported(tmp_path, "ab", files, "--as", "system=old,new")
+    old, new = [each for each in found.workloads[0].cells if each.response == "response.p99"]
+    why = (ValueMissing(reason=TooFewPrinted(needed=1000, of="requests")),)
+    assert (len(old.values), old.not_measured) == (1, why)
+    assert (len(new.values), new.not_measured) == (0, why)
+    said = markdown_text(found)
+    assert "never tried" not in said
+    assert "1 of 2" in said
 
 
 def test_others_than_the_judged_response_only_explore(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ TEXTS = {
         "the battery did not discharge all the while: what one takes in is not what is used"
     ),
     "battery_reads_zero": "the battery tells 0 W while it discharges",
+    "not_printed": "the tool did not print it",
     "zero_printed": "the tool printed 0",
     "divisor_zero": "what it is divided by is 0",
     "no_event": "the event did not happen",

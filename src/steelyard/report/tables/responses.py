@@ -122,8 +122,12 @@ def _partial_notes(
 
 
 def _valid_trials(view: View) -> Counter[tuple[str, Key]]:
-    """How many trials of each cell count."""
-    return Counter(_key(each.cell) for each in view.attempts if each.outcome == "ok")
+    """How many trials of each cell count; of results without attempts, those with any value."""
+    if view.attempts:
+        return Counter(_key(each.cell) for each in view.attempts if each.outcome == "ok")
+    return Counter(
+        cell for cell, _ in {(_key(c.cell), n) for c in view.own.cells for n in c.trials}
+    )
 
 
 def _among(places: Sequence[str], cells: int) -> str:
