@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ from tests.unit.judge.studies import a_study, measured, noisy
 
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.kinds.caveats import AcceptedNotFound
+from steelyard.judge.kinds.checks import FactChanged, FactsFollow, StudyCheck
 from steelyard.judge.validity.facts import is_declared, subject_of
 from steelyard.judge.validity.findings import DifferenceFinding
 from steelyard.plan.make import make_plan
+from steelyard.plan.model import PlannedTrial
 from steelyard.report.sentences.assumptions import caveat_lines
 from steelyard.report.sentences.differences import difference_lines
 from steelyard.study.read import read_study_bytes
@@ -146,6 +149,9 @@ def test_facts_that_identify_a_machine_are_not_counted() -> None:
         ("setting.tuned.changed", {"settings.tuned": {"a": "off", "b": "balanced"}}, True),
         ("setting.tuned.errors", {"settings.tuned": {"a": "off", "b": "balanced"}}, False),
         ("platform.confined.by", {"system.confine": {"a": None, "b": "{'cpus': 2}"}}, True),
+        ("disks.data.array.level", {"disks.data.layout": {"a": "single", "b": "raid0"}}, True),
+        ("disks.data.mounted_with", {"disks.data.layout": {"a": "single", "b": "raid0"}}, True),
+        ("disk.vda.scheduler", {"disks.data.layout": {"a": "single", "b": "raid0"}}, False),
         ("sysctl.net.core.busy_poll", {"system.network": {"a": "host", "b": "lab"}}, False),
     ],
 )
@@ -159,6 +165,39 @@ def test_what_a_network_of_its_own_hides_from_a_system_follows_from_that_network
     declared = {"system.network": {"a": "host", "b": "lab"}}
     assert is_declared("sysctl.net.core.busy_poll", declared, seen_by_all=False)
     assert not is_declared("sysctl.kernel.numa_balancing", declared, seen_by_all=False)
+
+
+def test_devices_that_only_one_layout_of_disks_has_follow_from_it() -> None:
+    declared = {"disks.data.layout": {"a": "single", "b": "raid0"}}
+    assert is_declared("disk.md0.scheduler", declared, seen_by_all=False)
+    assert not is_declared("disk.md0.scheduler", {}, seen_by_all=False)
+
+
+def checks_with(facts: Callable[[PlannedTrial], dict[str, str | None]]) -> list[StudyCheck]:
+    """What the checks say of facts, by trial, of a study at 1 and at 4 users."""
+    study = a_study()
+    plan = make_plan(study, 3)
+    trials = {(t.trial): t for visit in plan.visits for t in visit.trials}
+    records = [
+        r.model_copy(update={"facts": {"system": facts(trials[r.trial])}})
+        for r in measured(plan, noisy(0.8))
+    ]
+    (own,) = judge_study(study, plan, records, run="r").workloads
+    return [each for each in own.diagnostics if isinstance(each, FactChanged | FactsFollow)]
+
+
+def test_facts_that_change_with_a_declared_factor_are_said_to_follow_from_it() -> None:
+    def facts(trial: PlannedTrial) -> dict[str, str | None]:
+        level = str(trial.cell.conditions["load.users"])
+        return {"load.users": level, "service.sync": level, "disks.data.layout": f"raid{level}"}
+
+    (one,) = checks_with(facts)
+    assert one == FactsFollow(facts=("disks.data.layout", "service.sync"), factors=("load.users",))
+
+
+def test_a_fact_that_changes_at_some_time_follows_from_no_factor() -> None:
+    (one,) = checks_with(lambda trial: {"kernel.release": "6.1" if trial.visit < 9 else "6.5"})
+    assert one == FactChanged(fact="kernel.release")
 
 
 def test_facts_of_other_machines_have_the_subject_of_the_fact() -> None:

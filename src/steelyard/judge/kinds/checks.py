@@ -47,13 +47,21 @@ class CarryOverEffect(Note):
 
 
 class FactChanged(Note):
-    """A fact that changed within a system during the study."""
+    """A fact that changed within a system during the study, whatever the levels of factors."""
 
     kind: Literal["fact_changed"] = "fact_changed"
     fact: str
 
 
+class FactsFollow(Note):
+    """Facts that changed within a system with the level of declared factors, and only so."""
+
+    kind: Literal["facts_follow"] = "facts_follow"
+    facts: tuple[str, ...]
+    factors: tuple[str, ...]
+
+
 StudyCheck = Annotated[
-    OrderDrawn | ScreeningOrderDrawn | DriftPerVisit | CarryOverEffect | FactChanged,
+    OrderDrawn | ScreeningOrderDrawn | DriftPerVisit | CarryOverEffect | FactChanged | FactsFollow,
     Field(discriminator="kind"),
 ]

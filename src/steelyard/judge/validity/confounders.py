@@ -59,16 +59,36 @@ def _rank(fact: str) -> tuple[bool, int, str]:
     return not leads(fact), FACT_SUBJECTS.index(subject_of(fact)), fact
 
 
-def varying_facts(records: Sequence[TrialRecord]) -> list[str]:
-    """Facts that changed within a system during the study but are known to some constancy.
+def varying_facts(records: Sequence[TrialRecord]) -> dict[str, tuple[str, ...]]:
+    """Facts that changed within a system but are known to some constancy, and with which factors.
 
-    Only those that took few values: a machine that was changed while it was measured.
+    Only those that took few values. Without factors: a machine that was changed while it was
+    measured. A fact that is a factor itself is none.
     """
-    return [
-        fact
+    return {
+        fact: factors
         for fact, systems in sorted(_facts(records).items())
         if any(1 < len(values) <= 3 for values in systems.values()) and len(records) > 6
-    ]
+        if (factors := _changes_with(fact, records)) != (fact,)
+    }
+
+
+def _changes_with(fact: str, records: Sequence[TrialRecord]) -> tuple[str, ...]:
+    """The one factor, or else all of them, at each level of which a system has one value."""
+    machine, _, name = fact.rpartition(": ")
+    told = [(r.cell, facts[name]) for r in records if name in (facts := _of(r, machine))]
+    every = tuple(dict.fromkeys(factor for cell, _ in told for factor in cell.conditions))
+    for factors in ((fact,), *((factor,) for factor in every), every):
+        found: dict[object, set[str | None]] = defaultdict(set)
+        for cell, value in told:
+            found[cell.system, tuple(cell.conditions.get(each) for each in factors)].add(value)
+        if factors and len(found) < len(told) and all(len(each) == 1 for each in found.values()):
+            return factors
+    return ()
+
+
+def _of(record: TrialRecord, machine: str) -> Mapping[str, str | None]:
+    return record.facts.get(machine or "system", {})
 
 
 def declared_differences(study: Study, plan: Plan) -> dict[str, dict[str, str | None]]:

@@ -45,12 +45,18 @@ _FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"^(setting\.tuned\.(sha256|changed)|sysctl\..+|disk\..+\.(read_ahead_kib|scheduler)|cpu\.governor|thp)$",
         ("settings.tuned",),
     ),
+    (r"^disks\..+\.(array\..+|mounted_with)$", ("disks.",)),
     (r"^service\.sha256$", ("service.",)),
     (r"^service\.", ("service.use",)),
 )
 """Facts, and how what they follow from begins where systems differ in that."""
-_UNSEEN_FOLLOWS = ((r"^sysctl\.net\.", ("system.network",)),)
-"""The same of facts that one of the systems cannot read: a network of its own hides some."""
+_UNSEEN_FOLLOWS = (
+    (r"^sysctl\.net\.", ("system.network",)),
+    (r"^disk\.", ("disks.",)),
+)
+"""The same of facts that one of the systems cannot read: a network of its own hides some, and
+an array has devices that a single disk has not.
+"""
 _MADE_BY = re.compile(r"\.mkfs(\.version)?$")
 """The command that makes a filesystem, and its version, differ where the filesystem does."""
 _ACCELERATORS = frozenset({"kvm", "tcg"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from steelyard.inference.assumptions.carry_over import carry_over
 from steelyard.inference.assumptions.diagnostics import drift_per_visit
@@ -11,6 +11,7 @@ from steelyard.judge.kinds.checks import (
     CarryOverEffect,
     DriftPerVisit,
     FactChanged,
+    FactsFollow,
     OrderDrawn,
     ScreeningOrderDrawn,
     StudyCheck,
@@ -30,8 +31,17 @@ def study_checks(
         yield ScreeningOrderDrawn(seed=plan.seed)
     for each in judged:
         yield from _of_comparison(each)
-    for fact in varying_facts(records):
-        yield FactChanged(fact=fact)
+    yield from _changed(varying_facts(records))
+
+
+def _changed(facts: Mapping[str, tuple[str, ...]]) -> Iterator[StudyCheck]:
+    """Each that no factor explains; of the others those of the same factors together."""
+    for fact, factors in facts.items():
+        if not factors:
+            yield FactChanged(fact=fact)
+    for factors in dict.fromkeys(filter(None, facts.values())):
+        own = tuple(fact for fact, of in facts.items() if of == factors)
+        yield FactsFollow(facts=own, factors=factors)
 
 
 def _of_comparison(judged: Judged) -> Iterator[StudyCheck]:

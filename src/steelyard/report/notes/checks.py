@@ -6,10 +6,12 @@ from steelyard.judge.kinds.checks import (
     CarryOverEffect,
     DriftPerVisit,
     FactChanged,
+    FactsFollow,
     OrderDrawn,
     ScreeningOrderDrawn,
 )
 from steelyard.report.effects import interval
+from steelyard.report.figures import listed
 from steelyard.report.notes.registry import writes
 
 _ORDERS = {
@@ -52,3 +54,8 @@ def _carry_over_effect(note: CarryOverEffect) -> str:
 @writes(FactChanged)
 def _fact_changed(note: FactChanged) -> str:
     return f"The fact {note.fact} changed within a system during the study"
+
+
+@writes(FactsFollow)
+def _facts_follow(note: FactsFollow) -> str:
+    return f"Derived from the level of {listed(note.factors)}, as declared: {listed(note.facts)}"
