@@ -47,7 +47,7 @@ def said_and_loaded(*arguments: str, told: str = "*sys.modules") -> tuple[int, s
 
 
 HEAVY = {
-    "numpy", "scipy", "polars", "altair", "vl_convert", "jinja2", "starlette", "uvicorn",
+    "numpy", "scipy", "polars", "vl_convert", "jinja2", "starlette", "uvicorn",
     "jsonschema", "ruamel.yaml", "rich", "steelyard.study", "steelyard.records.schema",
 }  # fmt: skip
 """What help needs nothing of. pydantic is not among them: typer itself reads options by it."""
@@ -103,7 +103,15 @@ def test_a_verdict_on_trials_needs_nothing_that_only_tests_install(tmp_path: Pat
         "judge", str(trials), "--baseline", "a", "--margin", "2%", "--design", "pairs"
     )
     assert (code, "faster" in said or "better" in said) == (0, True)
-    assert not loaded & {"scipy", "polars", "altair", "jsonschema"}
+    assert not loaded & {"scipy", "polars", "jsonschema"}
+
+
+def test_a_report_with_charts_starts_no_engine_of_a_browser(tmp_path: Path) -> None:
+    kept = str(ROOT / "tests" / "records" / "v2")
+    code, _, loaded = said_and_loaded("report", kept, "--to", str(tmp_path))
+    assert code == 0
+    assert "<svg" in (tmp_path / "report.html").read_text("utf-8")
+    assert not loaded & {"vl_convert", "scipy"}
 
 
 def test_the_list_of_commands_is_complete() -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from steelyard.report.charts.drawing import INK
+from steelyard.report.charts.colours import INK
 from steelyard.report.charts.vega import Spec
 
 _PERCENT_STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
@@ -55,29 +55,24 @@ def ratio_label(ratio: float) -> str:
     return f"{ratio:g} times" if ratio >= 2 else percent_label(100 * (ratio - 1))
 
 
-def labels_at(ticks: Sequence[tuple[float, str]], wrap_at: int | None = None) -> Spec:
+def labels_at(ticks: Sequence[tuple[float | str, str]], wrap_at: int | None = None) -> Spec:
     """Of an axis: exactly these labels at exactly these places, wrapped at so many letters."""
-    text = "''"
-    for value, label in reversed(ticks):
-        near = f"abs(datum.value - ({value!r})) < 1e-9"
-        text = f"{near} ? {label_lines(label, wrap_at)} : {text}"
-    return {"values": [value for value, _ in ticks], "labelExpr": text}
+    return {
+        "values": [value for value, _ in ticks],
+        "labels": [label_lines(label, wrap_at) for _, label in ticks],
+    }
 
 
 def row_axis(labels: Sequence[str], wrap_at: int, **options: Any) -> Spec:
     """A channel of rows, which are keyed by number so that equal labels stay apart."""
-    text = "''"
-    for number, label in enumerate(labels):
-        text = f"datum.value == '{number:03d}' ? {label_lines(label, wrap_at)} : {text}"
-    axis = {"title": None, "domain": False, "ticks": False, "labelLimit": 0, "labelExpr": text}
+    rows = labels_at([(f"{n:03d}", label) for n, label in enumerate(labels)], wrap_at)
+    axis = {"title": None, "domain": False, "ticks": False, "labelLimit": 0, **rows}
     return {"field": "row", "type": "nominal", "axis": {**axis, "labelColor": INK, **options}}
 
 
-def label_lines(label: str, wrap_at: int | None) -> str:
-    """A label as a Vega expression: one text, or a list of lines none of which is cut."""
-    lines = [label] if wrap_at is None else wrapped(label, wrap_at)
-    quotes = [f"'{quoted(line)}'" for line in lines]
-    return quotes[0] if len(quotes) == 1 else f"[{', '.join(quotes)}]"
+def label_lines(label: str, wrap_at: int | None) -> list[str]:
+    """A label as lines of which none is cut."""
+    return [label] if wrap_at is None else wrapped(label, wrap_at)
 
 
 def wrapped(text: str, most: int) -> list[str]:
@@ -111,11 +106,6 @@ def level_axis(factor: str, *, wide: bool) -> str:
     name = factor.removeprefix("load.")
     title = f"{name}, /s" if factor == "load.rate" else name
     return log_axis(title) if wide else title
-
-
-def quoted(text: str) -> str:
-    """Text inside a single-quoted string of a Vega expression."""
-    return text.replace("\\", "\\\\").replace("'", "\\'")
 
 
 def value_scale(values: Sequence[float], *, may_be_log: bool) -> Spec:

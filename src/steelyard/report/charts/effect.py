@@ -7,14 +7,8 @@ from typing import Any
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.report.charts import axes
-from steelyard.report.charts.drawing import (
-    BAND,
-    MUTED,
-    PAPER,
-    Drawing,
-    draw,
-    system_colours,
-)
+from steelyard.report.charts.colours import BAND, MUTED, PAPER, system_colours
+from steelyard.report.charts.drawing import Drawing, draw
 from steelyard.report.charts.vega import (
     Spec,
     axis_over,
@@ -30,7 +24,7 @@ from steelyard.report.sentences.verdict import ends_of, verdict_sentence
 from steelyard.report.view import View
 from steelyard.report.vocabulary import ordered, primary_response, verdict_word
 
-ROW_PX = 32
+ROW_PX, LINE_PX = 32, 13
 PADDING_SHARE = 0.08
 EM_SPACE = "\u2003"
 WIDE_PX, NARROW_PX = 560, 200
@@ -68,7 +62,7 @@ def _chart(
         *_marks(rows, axis, y, view),
     ]
     layers.append(side_words(rows, y, WIDE_PX) if wide else _absent(rows, y))
-    return layered(layers, WIDE_PX if wide else NARROW_PX, ROW_PX * len(rows))
+    return layered(layers, WIDE_PX if wide else NARROW_PX, rows_px(y))
 
 
 def _row(verdict: VerdictFinding, response: ResponseFinding, number: int) -> dict[str, Any]:
@@ -128,8 +122,14 @@ def effect_axis(low: float, high: float, title: str, most: int) -> Spec:
 def row_axis(labels: list[str], most_px: int = LABEL_PX) -> Spec:
     """One row a comparison."""
     return axes.row_axis(
-        labels, int(most_px / LETTER_PX), labelFontSize=12, labelLineHeight=13, labelPadding=8
+        labels, int(most_px / LETTER_PX), labelFontSize=12, labelLineHeight=LINE_PX, labelPadding=8
     )
+
+
+def rows_px(y: Spec) -> int:
+    """The height of all rows, each as high as the label of most lines needs."""
+    labels: list[list[str]] = y["axis"]["labels"]
+    return len(labels) * max(ROW_PX, LINE_PX * max(map(len, labels)) + 6)
 
 
 def margin_band(margin_log: float, axis: Spec) -> Spec:
@@ -145,14 +145,14 @@ def zero_rule(axis: Spec) -> Spec:
 
 def interval_marks(rows: list[dict[str, Any]], axis: Spec, rest: dict[str, Spec]) -> list[Spec]:
     """Of each row its interval and its estimate, larger where it is ``main``, filled if decided."""
-    width = either("datum.main", constant(3.5), constant(2))
+    width = either("main", constant(3.5), constant(2))
     span = {**rest, "x": scaled("low", axis), "x2": "high", "strokeWidth": width}
     dot = {
         **rest,
         "x": scaled("x", axis),
-        "fill": either("datum.decided", rest["color"], constant(PAPER)),
-        "size": either("datum.main", constant(120), constant(70)),
-        "shape": either("datum.main", constant("diamond"), constant("circle")),
+        "fill": either("decided", rest["color"], constant(PAPER)),
+        "size": either("main", constant(120), constant(70)),
+        "shape": either("main", constant("diamond"), constant("circle")),
     }
     return [
         marks("rule", rows, span, strokeCap="round"),

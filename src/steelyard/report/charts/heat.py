@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from steelyard.judge.analyses.latency.findings import LatencyFinding
+from steelyard.report.charts.colours import colour_of
 from steelyard.report.charts.conditions import Panels, evenly
-from steelyard.report.charts.drawing import Drawing, Figures, colour_of, draw
+from steelyard.report.charts.drawing import Drawing, Figures, draw
 from steelyard.report.charts.time_axes import time_channel, time_label
 from steelyard.report.charts.vega import Spec, axis_over, layered, marks, scaled
 from steelyard.report.view import View

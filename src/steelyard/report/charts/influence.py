@@ -12,23 +12,17 @@ from steelyard.judge.analyses.factors.findings import (
 )
 from steelyard.judge.findings import ResponseFinding
 from steelyard.report.charts.axes import labels_at, value_scale
-from steelyard.report.charts.drawing import (
-    Drawing,
-    Figures,
-    colour_of,
-    draw,
-    system_colours,
-    system_shapes,
-)
+from steelyard.report.charts.colours import colour_of, system_colours, system_shapes
+from steelyard.report.charts.drawing import Drawing, Figures, draw
 from steelyard.report.charts.effect import (
     EM_SPACE,
     NARROW_PX,
-    ROW_PX,
     WIDE_PX,
     effect_axis,
     interval_marks,
     margin_band,
     row_axis,
+    rows_px,
     side_words,
     zero_rule,
 )
@@ -120,7 +114,7 @@ def _chart(
     layers = [margin_band(found.margin_log, axis), zero_rule(axis), *intervals]
     if wide:
         layers.append(side_words(data, y, WIDE_PX))
-    return layered(layers, WIDE_PX if wide else NARROW_PX, ROW_PX * len(data))
+    return layered(layers, WIDE_PX if wide else NARROW_PX, rows_px(y))
 
 
 def _label(each: EffectFinding, labels: Labels) -> str:

@@ -7,14 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from steelyard.judge.analyses.latency.findings import LatencyFinding
-from steelyard.report.charts.drawing import (
-    Across,
-    Drawing,
-    Figures,
-    draw,
-    system_colours,
-    system_shapes,
-)
+from steelyard.report.charts.colours import system_colours, system_shapes
+from steelyard.report.charts.drawing import Across, Drawing, Figures, draw
 from steelyard.report.charts.time_axes import share_channel, time_channel
 from steelyard.report.charts.vega import Spec, layered, marks, scaled
 from steelyard.report.figures import counted, quantity

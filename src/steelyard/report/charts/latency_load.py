@@ -8,13 +8,8 @@ from typing import Any
 
 from steelyard.judge.analyses.latency.findings import LatencyFinding
 from steelyard.report.charts.axes import is_numeric, value_scale
-from steelyard.report.charts.drawing import (
-    Drawing,
-    Figures,
-    draw,
-    system_colours,
-    system_shapes,
-)
+from steelyard.report.charts.colours import system_colours, system_shapes
+from steelyard.report.charts.drawing import Drawing, Figures, draw
 from steelyard.report.charts.time_axes import time_channel
 from steelyard.report.charts.vega import Spec, layered, marks, scaled
 from steelyard.report.figures import Scale, quantity, scale_for

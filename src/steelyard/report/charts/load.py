@@ -17,15 +17,9 @@ from steelyard.report.charts.axes import (
     value_scale,
     wrapped,
 )
+from steelyard.report.charts.colours import MUTED, system_colours, system_shapes
 from steelyard.report.charts.conditions import condition_labels
-from steelyard.report.charts.drawing import (
-    MUTED,
-    Drawing,
-    Figures,
-    draw,
-    system_colours,
-    system_shapes,
-)
+from steelyard.report.charts.drawing import Drawing, Figures, draw
 from steelyard.report.charts.vega import Spec, axis_over, constant, layered, marks, scaled
 from steelyard.report.figures import Scale, counted, quantity, scale_for, significant
 from steelyard.report.view import View
@@ -147,9 +141,9 @@ def _chart(view: View, response: ResponseFinding, cells: list[CellFinding], scal
     dots = {**at, "shape": system_shapes(view.run.systems), "description": "said"}
     span = {**across, "y": scaled("low", y), "y2": "high"}
     layers = [
-        marks("point", trials, dots, size=18, opacity=1, strokeWidth=1, filled=False, aria=True),
+        marks("point", trials, dots, size=18, opacity=1, strokeWidth=1, filled=False),
         marks("rule", intervals, span, strokeWidth=3, opacity=1),
-        marks("point", medians, dots, size=60, opacity=1, filled=True, aria=True),
+        marks("point", medians, dots, size=60, opacity=1, filled=True),
         _absent(cells, view, places, across),
     ]
     if places.joined:
@@ -163,7 +157,7 @@ def _x(places: Places) -> Spec:
     pad = 0.18 * (max(at) - min(at)) if len(places.by_text) > 1 else 0.7
     room = int(WIDTH_PX / max(1, len(labels)) / _LETTER_PX)
     if places.joined:
-        axis = {**labels_at(places.ticks), "labelOverlap": True}
+        axis = labels_at(places.ticks)
     elif room >= min(WIDEST_LABEL, max(map(len, labels))) or room >= WIDEST_LABEL // 2:
         axis = {**labels_at(places.ticks, room), "labelLimit": 0}
     else:
@@ -175,10 +169,9 @@ def _x(places: Places) -> Spec:
 def _y_axis(values: list[float], title: str, *, log: bool) -> Spec:
     wide = log and is_logarithmic(values)
     ticks: Spec = {"values": log_ticks(values)} if wide else {"tickCount": 5}
-    expression = "format(datum.value, datum.value >= 10 ? ',.0f' : '.2~g')"
     lines = wrapped(log_axis(title) if wide else title, MOST_LETTERS)
     return {**ticks, "title": lines, "domain": False, "ticks": False, "minExtent": 34,
-            "labelExpr": expression, "labelOverlap": True}  # fmt: skip
+            "format": "short"}  # fmt: skip
 
 
 def _at(cell: CellFinding, view: View, places: Places) -> float:

@@ -6,15 +6,9 @@ from typing import Any
 
 from steelyard.judge.analyses.latency.findings import LatencyFinding
 from steelyard.report.charts.axes import row_axis, wrapped
+from steelyard.report.charts.colours import INK, PAPER, part_colours
 from steelyard.report.charts.conditions import condition_labels
-from steelyard.report.charts.drawing import (
-    INK,
-    PAPER,
-    Drawing,
-    Figures,
-    draw,
-    part_colours,
-)
+from steelyard.report.charts.drawing import Drawing, Figures, draw
 from steelyard.report.charts.vega import Spec, layered, marks, scaled
 from steelyard.report.figures import quantity, scale_for
 from steelyard.report.view import View

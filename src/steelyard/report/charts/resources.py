@@ -6,16 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.judge.analyses.events.findings import EventFinding
 from steelyard.judge.analyses.resources.findings import ResourceFinding, ResourceName
+from steelyard.report.charts.colours import BAND, MUTED, system_colours
 from steelyard.report.charts.conditions import Panels, evenly
-from steelyard.report.charts.drawing import (
-    BAND,
-    MUTED,
-    Across,
-    Drawing,
-    Figures,
-    draw,
-    system_colours,
-)
+from steelyard.report.charts.drawing import Across, Drawing, Figures, draw
 from steelyard.report.charts.vega import Spec, axis_over, constant, layered, marks, scaled
 from steelyard.report.figures import Scale, counted, scale_for, significant
 from steelyard.report.view import View

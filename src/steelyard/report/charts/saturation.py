@@ -9,13 +9,8 @@ from typing import Any
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.visits.attempts import key_of
 from steelyard.report.charts.axes import labels_at, level_axis
-from steelyard.report.charts.drawing import (
-    Drawing,
-    Figures,
-    draw,
-    system_colours,
-    system_shapes,
-)
+from steelyard.report.charts.colours import system_colours, system_shapes
+from steelyard.report.charts.drawing import Drawing, Figures, draw
 from steelyard.report.charts.vega import Spec, axis_over, layered, marks, scaled
 from steelyard.report.figures import Scale, scale_for
 from steelyard.report.sentences.saturation import saturation_lines
@@ -86,7 +81,7 @@ def _x(curves: Sequence[ScalingFinding]) -> tuple[Spec, Any]:
     pad = 0.04 * (ticks[-1][0] - ticks[0][0] or 1.0)
     title = level_axis(curves[0].factor, wide=wide)
     x = axis_over(ticks[0][0] - pad, ticks[-1][0] + pad, **labels_at(ticks), title=title,
-                  grid=False, labelOverlap=True)  # fmt: skip
+                  grid=False)  # fmt: skip
     return {**x, "scale": {**x["scale"], "clamp": True}}, place
 
 

@@ -20,7 +20,7 @@ def time_channel(low_ns: float, high_ns: float, title: str, **options: Any) -> S
         ticks = [tick for tick in ticks if math.log10(tick) % 1 == 0] or ticks
     labels = labels_at([(math.log10(tick), time_label(tick)) for tick in ticks])
     end = max(high, low + 0.01)
-    return axis_over(low, end, **labels, title=log_axis(title), labelOverlap=True, **options)
+    return axis_over(low, end, **labels, title=log_axis(title), **options)
 
 
 def share_channel(least: float, title: str) -> Spec:

@@ -9,17 +9,9 @@ from statistics import quantiles
 
 from steelyard.judge.findings import TrendFinding
 from steelyard.report.charts.axes import effect_ticks, labels_at, log_axis
+from steelyard.report.charts.colours import INK, MUTED, SYSTEM_SHAPES, system_colours, system_shapes
 from steelyard.report.charts.conditions import condition_labels, evenly
-from steelyard.report.charts.drawing import (
-    INK,
-    MUTED,
-    SYSTEM_SHAPES,
-    Drawing,
-    Figures,
-    draw,
-    system_colours,
-    system_shapes,
-)
+from steelyard.report.charts.drawing import Drawing, Figures, draw
 from steelyard.report.charts.vega import Spec, axis_over, layered, marks, scaled
 from steelyard.report.figures import Scale, counted, scale_for, significant
 from steelyard.report.view import View
@@ -108,8 +100,7 @@ def _chart(view: View, trials: Sequence[_Trial], width_px: int) -> Spec:
     many = len(trials) > MOST_TRIALS
     shown = _bands(view, trials, x, y) if many else [_dots(view, trials, x, y, width_px)]
     lines = (_line(view, trend, x, y) for trend in trends)
-    whole = layered([zero, *shown, *lines], width_px, HEIGHT_PX)
-    return {**whole, "resolve": {"scale": {"shape": "independent"}}}
+    return layered([zero, *shown, *lines], width_px, HEIGHT_PX)
 
 
 def _dots(view: View, trials: Sequence[_Trial], x: Spec, y: Spec, width_px: int) -> Spec:
@@ -141,8 +132,8 @@ def _dots(view: View, trials: Sequence[_Trial], x: Spec, y: Spec, width_px: int)
         "shape": system_shapes(names, "shape", legend if by_condition else None),
         "description": "said",
     }
-    return marks("point", rows, channels, size=34, opacity=1, strokeWidth=1.3, filled=False,
-                 aria=True)  # fmt: skip
+    return marks("point", rows, channels, size=34, opacity=1, strokeWidth=1.3,
+                 filled=False)  # fmt: skip
 
 
 def _said(trial: _Trial, scale: Scale) -> str:

@@ -1,7 +1,8 @@
-"""Charts as documents of Vega-Lite: rows, a mark for each, and what its channels show.
+"""Charts as documents in the words of Vega-Lite: rows, a mark for each, what its channels show.
 
-Keys and values are those of https://vega.github.io/vega-lite/docs/; tests hold what is drawn
-against its schema.
+Keys and values are those of https://vega.github.io/vega-lite/docs/, so much of them as ``svg/``
+draws. Beside them an axis has ``labels``, the lines of the label at each of its ``values``, and a
+condition tests a field of the row.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def marks(
 
 
 def layered(layers: Iterable[Spec], width_px: int, height_px: int) -> Spec:
-    """Layers over one another, on common axes. One without rows is not there: it takes its time."""
+    """Layers over one another, on common axes. One without rows is not there."""
     shown = [layer for layer in layers if layer["data"]["values"]]
     return {"layer": shown, "width": width_px, "height": height_px}
 
@@ -41,7 +42,7 @@ def constant(value: float | str) -> Spec:
 
 
 def either(test: str, one: Spec, other: Spec) -> Spec:
-    """Where ``test`` holds of the row the one, else the other, which is a constant."""
+    """Where the field ``test`` of the row is true the one, else the other, which is a constant."""
     return {"condition": {"test": test, **one}, **other}
 
 

@@ -12,7 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from steelyard.judge.findings import RunFindings
-from steelyard.report.charts.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES, Figures
+from steelyard.report.charts.colours import SYSTEM_COLOURS, SYSTEM_SHAPES
+from steelyard.report.charts.drawing import Figures
 
 _SHAPE_PATHS = {
     "circle": "M6 1.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9",

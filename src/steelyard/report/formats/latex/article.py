@@ -12,7 +12,7 @@ from itertools import cycle
 from steelyard.judge.findings import RunFindings
 from steelyard.records.own_files.author_notes import LATEX, OF_ARTICLES
 from steelyard.report.charts.all import Charts, all_charts
-from steelyard.report.charts.drawing import SYSTEM_SHAPES
+from steelyard.report.charts.colours import SYSTEM_SHAPES
 from steelyard.report.formats.latex import NUMBERS, SOURCE
 from steelyard.report.formats.latex.figures import Figure, drawings_of, figure_of
 from steelyard.report.formats.latex.numbers import Numbers
