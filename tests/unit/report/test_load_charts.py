@@ -50,7 +50,7 @@ def test_the_tail_chart_has_the_findings_of_every_system() -> None:
     seen = [row for drawing in drawings for row in drawing.figures.rows]
     wanted = sorted((f.cell.system, *point) for f in view.own.latency for point in f.tail)
     assert sorted((row[0], row[2], row[3]) for row in seen) == wanted
-    assert "fast: 60,000 operations in 6 trials" in drawings[0].description
+    assert "fast: 60,000 operations answered in 6 trials" in drawings[0].description
     assert "99 % within 6.00 ms" in drawings[0].description
     assert "3 operations failed" in drawings[0].description
 
@@ -231,6 +231,15 @@ def test_percentiles_have_their_intervals_and_none_without_enough_operations() -
     assert len(table.rows) == len(view.own.latency)
     assert any("99.9 % 10,000 operations" in note for note in table.notes)
     assert percentile_table(views(golden("decided"))[0]).rows == ()
+
+
+def test_the_answered_operations_of_a_percentile_are_apart_from_those_that_failed() -> None:
+    view = view_of()
+    table = percentile_table(view)
+    answered, failed = table.head.index("Answered"), table.head.index("Failed")
+    shown = [(row[answered], row[failed]) for row in table.rows]
+    assert shown == [(f"{f.answered:,}", f"{f.failed:,}") for f in view.own.latency]
+    assert any(f.failed for f in view.own.latency)
 
 
 def test_every_form_of_the_report_has_the_percentiles() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from pydantic import ValidationError
@@ -334,6 +334,23 @@ def test_a_table_shows_what_a_verdict_rests_on_before_what_all_visits_say() -> N
     (cells,) = [row for row in table.rows if any("as decided at visit 9" in c for c in row)]
     shown = " ".join(cells)
     assert shown.index("-39") < shown.index("-9.5 %")
+
+
+def undefined(value: Literal["zero", "missing"]) -> str:
+    """The notes of a table of which one row has no ratio for a value of this kind."""
+    view = views(golden("decided"))[0]
+    response = next(each for each in view.own.responses if not each.primary)
+    verdict = next(v for v in view.own.verdicts if v.conditions)
+    why = ValueUnusable(system="fast", trials=4, value=value, reason=None)
+    update = {"response": response.name, "word": VerdictWord.NOT_JUDGED, "not_judged": (why,)}
+    lost = verdict.model_copy(update={**update, "estimate_log": None})
+    (shown_of,) = views(changed(view.run, verdicts=(lost,)))
+    return " ".join(response_table(shown_of, response).notes)
+
+
+def test_a_row_without_a_ratio_says_why_where_its_cells_have_values() -> None:
+    assert "4 trials of fast" in undefined("zero")
+    assert "4 trials of fast" not in undefined("missing")
 
 
 def test_where_the_last_look_decided_its_own_interval_is_not_said_to_be_of_other_visits() -> None:

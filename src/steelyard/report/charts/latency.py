@@ -84,7 +84,7 @@ def _of(system: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _words(found: LatencyFinding) -> str:
     known = [p for p in found.percentiles if p.value_ns is not None]
     operations = counted(found.answered, "operation")
-    said = [f"{found.cell.system}: {operations} in {counted(found.trials, 'trial')}"]
+    said = [f"{found.cell.system}: {operations} answered in {counted(found.trials, 'trial')}"]
     said += [f"{100 * p.share:g} % within {quantity(p.value_ns or 0.0, 'ns')}" for p in known]
     said.append(f"the slowest took {quantity(found.tail[-1][0], 'ns')}")
     if found.failed:

@@ -27,7 +27,7 @@ def percentile_table(view: View) -> Table:
     head = (
         compared_one(view.run), "Condition",
         *(f"{percent(share)} within, {scale.unit}" for share in shares), f"Slowest, {scale.unit}",
-        "Operations", "Failed", "Trials",
+        "Answered", "Failed", "Trials",
     )  # fmt: skip
     rows = tuple(_row(found, shares, scale, view.run.labels) for found in cells)
     return Table(TITLE, head, rows, frozenset(range(2, len(head))), tuple(_notes(view)))
@@ -64,7 +64,8 @@ def _notes(view: View) -> Iterator[str]:
     level = percent(cells[0].percentiles[0].interval_level)
     yield (
         "Of each trial its percentile, failed operations taken as the slowest; shown is the median "
-        f"over the trials with its {level} interval, which needs six trials."
+        f"over the trials with its {level} interval, which needs six trials. Failed operations "
+        "are not among the answered ones; some may never have been sent."
     )
     needed = {p.share: p.needed for f in cells for p in f.percentiles if p.value_ns is None}
     if needed:

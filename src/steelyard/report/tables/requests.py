@@ -25,7 +25,7 @@ def _parts(view: View) -> Table:
     shown = [row.max_ns for found in view.own.request_times for row in found.rows]
     scale = scale_for(shown, "ns")
     head = (
-        compared_one(view.run), "Condition", "Requests", "Failed", f"Part, {scale.unit}",
+        compared_one(view.run), "Condition", "Answered", "Failed", f"Part, {scale.unit}",
         "Min", "Mean", "SD", "Median", "Max",
     )  # fmt: skip
     rows = []
@@ -52,7 +52,7 @@ def _served(view: View) -> Table:
     shown = [s.within_ns for found in view.own.request_times for s in found.served]
     scale = scale_for(shown, "ns")
     words = tuple(_share(share) for share in shares)
-    head = (compared_one(view.run), "Condition", "Requests", "Failed", *words)
+    head = (compared_one(view.run), "Condition", "Answered", "Failed", *words)
     rows = tuple(
         (
             *_cell(found, view.run.labels),

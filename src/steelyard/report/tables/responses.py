@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 
 from steelyard.judge.analyses.steadiness.findings import Steadiness, SteadyFinding
 from steelyard.judge.findings import (
@@ -20,11 +20,24 @@ from steelyard.plan.model import Cell
 from steelyard.records.schema import FailedOperations
 from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect
-from steelyard.report.figures import Scale, percent, quantity, scale_for, significant, span
+from steelyard.report.figures import (
+    Scale,
+    percent,
+    quantity,
+    scale_for,
+    significant,
+    span,
+)
 from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.warnings import bottleneck_text, failed_operations_text, warning_text
 from steelyard.report.sentences.assumptions import OK, bottleneck_rows
 from steelyard.report.sentences.verdict import ends_of, interval_words, when_decided
+from steelyard.report.tables.response_notes import (
+    NOT_MEASURED,
+    missing_notes,
+    partial_notes,
+    undefined_notes,
+)
 from steelyard.report.view import NONE, Table, View
 from steelyard.report.vocabulary import (
     compared_one,
@@ -36,10 +49,7 @@ from steelyard.study.labels import Labels
 from steelyard.study.model import Level
 from steelyard.units import format_duration
 
-NOT_MEASURED = "not measured"
 NOT_APPLICABLE = "not applicable"
-MOST_REASONS = 1
-_MOST_PLACES = 3
 _MOST_CAUSES = 2
 
 
@@ -55,10 +65,12 @@ def response_table(
     scale = scale_for([v for c in cells.values() for v in c.values], response.unit)
     unit = f", {scale.unit}" if scale.unit else ""
     rows: list[tuple[str, ...]] = []
+    judged: list[tuple[Cell, VerdictFinding | None]] = []
     missing = view.own.not_applicable
     valid = _valid_trials(view)
     for place in filter(keep, _places(view)):
         verdict = _verdict(view, response, place.system, place.conditions)
+        judged.append((place, verdict))
         baseline = place.system == view.run.baseline
         rows.append(
             (
@@ -77,9 +89,11 @@ def response_table(
         "Condition", compared_one(view.run), f"Median{unit}", f"{level} interval", "Trials",
         f"Against {view.run.baseline}", "Interval", "Verdict",
     )  # fmt: skip
+    labels, found = view.run.labels, list(cells.values())
     notes = (
-        *_missing_notes(list(cells.values()), view.run.labels),
-        *_partial_notes(list(cells.values()), valid, view.run.labels),
+        *missing_notes(found, labels),
+        *partial_notes(((cell, valid[_key(cell.cell)]) for cell in found), labels),
+        *(() if response.primary else undefined_notes(judged, labels)),
     )
     if not view.own.conditions:
         head, rows = head[:_MEASURED], [row[:_MEASURED] for row in rows]
@@ -99,28 +113,6 @@ def _places(view: View) -> list[Cell]:
     return compared or list({_key(each.cell): each.cell for each in view.own.cells}.values())
 
 
-def _missing_notes(cells: Sequence[CellFinding], labels: Labels) -> list[str]:
-    """Why cells are empty, each reason once; single failed attempts are in their own table."""
-    places: dict[str, list[str]] = {}
-    for cell in cells:
-        if not cell.values:
-            places.setdefault(_why_missing(cell, labels), []).append(
-                labels.place(cell.cell.system, cell.cell.conditions)
-            )
-    return [f"{_among(own, len(cells))}: {NOT_MEASURED}, {why}." for why, own in places.items()]
-
-
-def _partial_notes(
-    cells: Sequence[CellFinding], valid: Mapping[tuple[str, Key], int], labels: Labels
-) -> Iterator[str]:
-    """Where trials lack the value: those that have one may be others than those that do not."""
-    for cell in cells:
-        if 0 < len(cell.values) < valid[_key(cell.cell)] and cell.not_measured:
-            place = labels.place(cell.cell.system, cell.cell.conditions)
-            count = f"{len(cell.values)} of {valid[_key(cell.cell)]} trials"
-            yield f"{place}: of {count}; the others have none ({_why_missing(cell, labels)})."
-
-
 def _valid_trials(view: View) -> Counter[tuple[str, Key]]:
     """How many trials of each cell count; of results without attempts, those with any value."""
     if view.attempts:
@@ -128,20 +120,6 @@ def _valid_trials(view: View) -> Counter[tuple[str, Key]]:
     return Counter(
         cell for cell, _ in {(_key(c.cell), n) for c in view.own.cells for n in c.trials}
     )
-
-
-def _among(places: Sequence[str], cells: int) -> str:
-    """A few by name; of many their number, since the table itself says which they are."""
-    if len(places) <= _MOST_PLACES:
-        return ", ".join(places)
-    return "All cells" if len(places) == cells else f"{len(places)} of {cells} cells"
-
-
-def _why_missing(cell: CellFinding, labels: Labels) -> str:
-    reasons = notes.texts(cell.not_measured, labels)
-    more = len(reasons) - MOST_REASONS
-    said = [*reasons[:MOST_REASONS], *([f"and {more} more"] if more > 0 else [])]
-    return "; ".join(said) or "never tried"
 
 
 def _comparable(view: View, place: Cell) -> bool:
