@@ -43,7 +43,8 @@ def main() -> None:
 def _pilot_words(run: Run, good: Sequence[TrialRecord]) -> str:
     window_s = statistics.median(_window_s(record) for record in good)
     visits = sorted({record.visit for record in good})
-    rates = {key: rate for key, course in run.courses() if (rate := within(course)) is not None}
+    courses = {key: load.course for key, load in run.loads() if load.course is not None}
+    rates = {key: rate for key, each in courses.items() if (rate := within(each)) is not None}
     first, later = visits[:PILOT_VISITS], visits[PILOT_VISITS:]
     if len(later) < PILOT_VISITS or not rates:
         return "pilot: too few visits or intervals"

@@ -42,7 +42,7 @@ def _series(path: Path) -> None:
     from steelyard.records.archive import open_run  # noqa: PLC0415 - the same
 
     run = open_run(path)
-    for _ in run.load_times():
+    for _ in run.loads():
         pass
     for _ in run.samples():
         pass

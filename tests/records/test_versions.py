@@ -8,14 +8,17 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from steelyard.hosts.undo.log import pending_undos
 from steelyard.inference.sequential import VerdictWord
+from steelyard.records import attempt_folder
 from steelyard.records.archive import Run, open_run
 from steelyard.records.events import AttemptFinished, NoiseMeasured, SessionClosed
+from steelyard.records.files.checksums import Sums
 from steelyard.records.files.documents import VERSION
 from steelyard.records.missing import Quoted
 from steelyard.report.formats.registry import FORMATS
@@ -55,8 +58,8 @@ def test_a_run_is_opened_with_all_it_holds(run: Run) -> None:
     assert records[0].value("reference_kernel.cpu")
     assert records[0].calibration is not None
     assert records[0].calibration.capacity_per_s
-    assert len(list(run.courses())) == len(records)
-    assert len(list(run.load_times())) == len(records)
+    assert all(load.course and load.times for _, load in run.loads())
+    assert len(list(run.loads())) == len(records)
     assert [each.machine for each in run.samples()] == ["system"] * 2
     assert sum(isinstance(event, AttemptFinished) for event in events) == len(records)
     assert [event for event in events if isinstance(event, NoiseMeasured)]
@@ -100,3 +103,20 @@ def test_a_run_is_judged_and_reported(run: Run, form: str) -> None:
     assert findings.attempts
     assert workload.resolution
     assert "durable" in FORMATS[form].text(findings)
+
+
+def test_a_report_reads_every_file_of_an_attempt_once(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: Counter[str] = Counter()
+    really = attempt_folder.read_checked
+
+    def counted(folder: Path, name: str, sums: Sums | None) -> bytes:
+        read[f"{folder.name}/{name}"] += 1
+        return really(folder, name, sums)
+
+    monkeypatch.setattr(attempt_folder, "read_checked", counted)
+    find(run)
+    assert {key for key in read if key.endswith("/record.json")}
+    assert {key for key in read if key.endswith("/load.json")}
+    assert set(read.values()) == {1}

@@ -5,7 +5,7 @@ Pure functions of (study, plan, records, ledger): a report rebuilt years later s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from steelyard import __version__
 from steelyard.errors import AnalysisError
@@ -45,7 +45,7 @@ from steelyard.judge.visits.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Plan
 from steelyard.records.attempt_folder import Samples
 from steelyard.records.events import Event
-from steelyard.records.load_results import Course, LoadTimes
+from steelyard.records.load_results import Course, Load, LoadTimes
 from steelyard.records.schema import TrialRecord
 from steelyard.study.labels import Labels
 from steelyard.study.model import Study
@@ -132,16 +132,15 @@ def judge_study(
     *,
     run: str,
     events: Sequence[Event] = (),
-    courses: Mapping[str, Course] | None = None,
-    times: Iterable[tuple[str, LoadTimes]] = (),
+    loads: Iterable[tuple[str, Load]] = (),
     samples: Iterable[Samples] = (),
     effort: Effort = EFFORT,
 ) -> RunFindings:
     """All findings of a study, decided or not.
 
     ``events`` is the ledger of the run, which knows why it ended and what time it took; without
-    them it counts as running. ``courses`` is throughput over the windows, ``times`` are response
-    times, by attempt key; these and ``samples`` are read once, one attempt after the other.
+    them it counts as running. ``loads`` is what the generator counted, by attempt key; these and
+    ``samples`` are read once, one attempt after the other.
 
     Raises:
         AnalysisError: the records belong to another study or another plan.
@@ -150,10 +149,12 @@ def judge_study(
     records = without_unfounded_warnings(records)
     parts = workload_runs(study, plan, records)
     differences = tuple(difference_findings(study, plan, records))
+    courses: dict[str, Course] = {}
+    latencies = latency_findings(parts, _times(loads, courses))
     found = tuple(
-        findings_of_one(Evidence(*one, events, courses or {}, latency, resources, effort))
+        findings_of_one(Evidence(*one, events, courses, latency, resources, effort))
         for one, latency, resources in zip(
-            parts, latency_findings(parts, times), resource_findings(parts, samples), strict=True
+            parts, latencies, resource_findings(parts, samples), strict=True
         )
     )
     return RunFindings(
@@ -183,6 +184,17 @@ def judge_study(
             *cleanup_caveats(events),
         ),
     )
+
+
+def _times(
+    loads: Iterable[tuple[str, Load]], courses: dict[str, Course]
+) -> Iterator[tuple[str, LoadTimes]]:
+    """The times of each attempt; its course, which is small, is put into ``courses``."""
+    for key, load in loads:
+        if load.course is not None:
+            courses[key] = load.course
+        if load.times is not None:
+            yield key, load.times
 
 
 def _interference(

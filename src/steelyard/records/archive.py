@@ -62,9 +62,9 @@ from steelyard.records.files.durable import (
 from steelyard.records.files.migration import Document, facts_of_1, plan_of_1
 from steelyard.records.files.packed import Files, packed_places, read_packed
 from steelyard.records.ledger import read_ledger
-from steelyard.records.load_results import Course, LoadTimes, course_of, load_times_of
+from steelyard.records.load_results import Load, load_of
 from steelyard.records.schema import TrialRecord
-from steelyard.records.sessions import plan_after
+from steelyard.records.sessions import CHANGE_THE_PLAN, plan_after
 
 FACTS = "run.json"
 IMPORT = "import.json"
@@ -177,7 +177,7 @@ class Run:
 
     def plan(self) -> Plan:
         """The plan of ``plan.json``, with the visits that events of the ledger added to it."""
-        return plan_after(self.planned(), self.events())
+        return plan_after(self.planned(), read_ledger(self.ledger_path, CHANGE_THE_PLAN))
 
     def planned(self) -> Plan:
         """The plan as it was fixed before the first trial, whatever the ledger says."""
@@ -225,33 +225,20 @@ class Run:
         Raises:
             RecordError: what is packed cannot be read.
         """
-        return [key for _, _, key in self._keys(packed_places(self.path))]
+        return [key for _, _, key in _in_order({*packed_places(self.path), *self._trial_folders()})]
 
     def file_names(self) -> dict[str, frozenset[str]]:
         """The files of every attempt that are there, by attempt key."""
-        return {each.key: each.names for each in self._attempts("record")}
+        return {each.key: each.names for each in self._attempts()}
 
-    def courses(self) -> Iterator[tuple[str, Course]]:
-        """Throughput over the window of every attempt that drove a load, by attempt key.
-
-        Raises:
-            RecordError: the result of a load is damaged.
-        """
-        for attempt in self._attempts("load"):
-            course = attempt.read_loads(course_of)
-            if course is not None:
-                yield attempt.key, course
-
-    def load_times(self) -> Iterator[tuple[str, LoadTimes]]:
-        """Response times of every attempt that drove a load, by attempt key.
+    def loads(self) -> Iterator[tuple[str, Load]]:
+        """What the generator counted in every attempt, by attempt key.
 
         Raises:
             RecordError: the result of a load is damaged.
         """
         for attempt in self._attempts("load"):
-            times = attempt.read_loads(load_times_of)
-            if times is not None:
-                yield attempt.key, times
+            yield attempt.key, attempt.read_loads(load_of)
 
     def samples(self, damaged: Callable[[str], object] = lambda _: None) -> Iterator[Samples]:
         """Sampled counters of every machine in every attempt.
@@ -287,33 +274,36 @@ class Run:
     def _attempt_folder(self, record: TrialRecord) -> Path:
         return self.path / "trials" / attempt_key(record.trial, record.attempt)
 
-    def _attempts(self, wanted: str) -> Iterator[AttemptFolder]:
+    def _attempts(self, *wanted: str) -> Iterator[AttemptFolder]:
         """In order; of those that are packed only the files whose names begin as ``wanted``.
 
         One file of ``packed/`` is in memory at a time; they hold attempts in the same order.
         """
-        places = packed_places(self.path)
+        places, folders = packed_places(self.path), self._trial_folders()
         loaded: tuple[Path | None, Mapping[str, Files]] = (None, {})
-        for trial, attempt, key in self._keys(places):
-            folder = AttemptFolder(self.path / "trials" / key, trial, attempt)
-            place = places.get(key)
-            if place is None or folder.path.is_dir():
-                yield folder
+        for trial, attempt, key in _in_order({*places, *folders}):
+            if key in folders:
+                yield AttemptFolder(folders[key], trial, attempt)
                 continue
+            place = places[key]
             if loaded[0] != place:
-                loaded = (place, read_packed(place, (SUMS, wanted)))
+                loaded = (place, read_packed(place, (SUMS, *wanted) if wanted else ()))
             yield AttemptFolder(place / key, trial, attempt, loaded[1][key])
 
-    def _keys(self, packed: Iterable[str]) -> list[tuple[int, int, str]]:
-        names = {*packed, *(folder.name for folder in _folders(self.path / "trials"))}
-        matches = (match for match in map(_ATTEMPT_NAME.fullmatch, names) if match)
-        return sorted((int(match[1]), int(match[2]), match[0]) for match in matches)
+    def _trial_folders(self) -> dict[str, Path]:
+        return {folder.name: folder for folder in _folders(self.path / "trials")}
 
     def _model(
         self, name: str, model: type[_Model], of_1: Callable[[Document], Document]
     ) -> _Model:
         sums = read_sums(self.path)
         return parsed(read_checked(self.path, name, sums), self.path / name, model, of_1)
+
+
+def _in_order(names: Iterable[str]) -> list[tuple[int, int, str]]:
+    """Trial, attempt and name of those that are names of attempts."""
+    matches = (match for match in map(_ATTEMPT_NAME.fullmatch, names) if match)
+    return sorted((int(match[1]), int(match[2]), match[0]) for match in matches)
 
 
 def open_run(path: Path) -> Run:

@@ -11,6 +11,7 @@ import math
 import struct
 import zlib
 from collections.abc import Iterator
+from functools import lru_cache
 
 _COMPRESSED, _PLAIN = 0x1C849304, 0x1C849303
 _SIZE_BITS = 0xF0  # of a cookie: the size of a word, which says nothing here
@@ -63,6 +64,7 @@ def _spelt_out(counts: bytes, digits: int, lowest: int) -> Iterator[tuple[tuple[
         index += 1
 
 
+@lru_cache(maxsize=2**15)  # the histograms of a run have mostly the same buckets
 def _bounds(index: int, half_bits: int, unit: int) -> tuple[int, int]:
     half = 1 << half_bits
     power = max(0, (index >> half_bits) - 1)

@@ -12,7 +12,7 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,15 +22,15 @@ from steelyard.records.events import Event, LedgerRepaired
 from steelyard.records.ledger_lines import line_of, read_lines
 
 
-def read_ledger(path: Path) -> list[Event]:
-    """All whole lines, in order.
+def read_ledger(path: Path, of: Sequence[str] = ()) -> list[Event]:
+    """All whole lines, in order; ``of``: those of events of these names.
 
     Raises:
         RecordError: a whole line is not an event, or not the one that was written there.
     """
     if not path.exists():
         return []
-    events, _ = read_lines(path, _whole_lines(path.read_bytes()))
+    events, _ = read_lines(path, _whole_lines(path.read_bytes()), of)
     return events
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from steelyard.records.histogram import Buckets, add_buckets, read_buckets
 
@@ -42,6 +43,22 @@ class LoadTimes:
     intervals: tuple[TimesOfInterval, ...] = ()
 
 
+class Load(NamedTuple):
+    """What the loads of one trial say."""
+
+    course: Course | None
+    times: LoadTimes | None
+
+
+def load_of(documents: list[dict[str, Any]]) -> Load:
+    """The course and the times over all loads of a trial.
+
+    Raises:
+        ValueError: a distribution cannot be read.
+    """
+    return Load(course_of(documents), load_times_of(documents))
+
+
 def load_times_of(documents: list[dict[str, Any]]) -> LoadTimes | None:
     """The times over all loads of a trial; ``None`` where no operation was answered.
 
@@ -71,10 +88,16 @@ def load_times_of(documents: list[dict[str, Any]]) -> LoadTimes | None:
 def bars_of(buckets: Buckets) -> Bars:
     """The same answers in bars, each bucket by its middle."""
     bars: Bars = {}
-    for (low, beyond), count in buckets.items():
-        bar = _edge(_place((low + beyond - 1) / 2))
+    for bucket, count in buckets.items():
+        bar = _bar_of(bucket)
         bars[bar] = bars.get(bar, 0) + count
     return bars
+
+
+@lru_cache(maxsize=2**15)  # the trials of a run have mostly the same buckets
+def _bar_of(bucket: tuple[int, int]) -> int:
+    low, beyond = bucket
+    return _edge(_place((low + beyond - 1) / 2))
 
 
 def end_of_bar(low_ns: int) -> int:

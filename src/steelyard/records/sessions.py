@@ -22,6 +22,9 @@ from steelyard.records.events import (
     WorkloadStopped,
 )
 
+CHANGE_THE_PLAN = ("visits_timed", "budget_extended")
+"""Names of the events that add visits to a plan."""
+
 
 def plan_after(plan: Plan, events: Iterable[Event]) -> Plan:
     """The plan with the visits that these events added to it."""

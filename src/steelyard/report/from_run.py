@@ -58,8 +58,7 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
         records,
         run=run.key,
         events=run.events(),
-        courses=dict(run.courses()),
-        times=run.load_times(),
+        loads=run.loads(),
         samples=run.samples(damaged.append),
     )
     commit = f" ({facts.tool_commit})" if facts.tool_commit else ""

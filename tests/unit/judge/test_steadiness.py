@@ -21,7 +21,7 @@ from steelyard.judge.findings import RunFindings
 from steelyard.judge.kinds.caveats import NeverSteady, SteadinessUnknown, SteadyLater
 from steelyard.plan.make import make_plan
 from steelyard.records.attempt_folder import attempt_key
-from steelyard.records.load_results import Course, course_of
+from steelyard.records.load_results import Course, Load, course_of
 from steelyard.report import notes
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.markdown import markdown_text
@@ -92,11 +92,14 @@ def judged(shape: str) -> RunFindings:
     study = a_study(users=(4,), per_cell=8)
     plan = make_plan(study, 3)
     records = measured(plan, noisy(0.8))
-    courses = {
-        attempt_key(r.trial, r.attempt): Course(1.0, tuple(series(SHAPES[shape], r.trial, 8)))
+    loads = [
+        (
+            attempt_key(r.trial, r.attempt),
+            Load(Course(1.0, tuple(series(SHAPES[shape], r.trial, 8))), None),
+        )
         for r in records
-    }
-    return judge_study(study, plan, records, run="r", courses=courses)
+    ]
+    return judge_study(study, plan, records, run="r", loads=loads)
 
 
 def test_a_window_that_never_is_steady_is_a_caveat() -> None:
@@ -143,8 +146,9 @@ def test_streams_are_not_said_to_have_completed_nothing() -> None:
     study = study.model_copy(update={"workloads": {"smtp": stream}})
     plan = make_plan(study, 3)
     records = measured(plan, noisy(0.8))
-    courses = {attempt_key(r.trial, r.attempt): Course(1.0, (0.0,) * 100) for r in records}
-    (own,) = judge_study(study, plan, records, run="r", courses=courses).workloads
+    silent = Load(Course(1.0, (0.0,) * 100), None)
+    loads = [(attempt_key(r.trial, r.attempt), silent) for r in records]
+    (own,) = judge_study(study, plan, records, run="r", loads=loads).workloads
     assert [each.reason for each in own.steadiness] == [NoOperations()] * 2
     (unknown,) = [each for each in own.caveats if isinstance(each, SteadinessUnknown)]
     assert unknown.reason == NoOperations()

@@ -41,7 +41,7 @@ def write(run: Run, attempt: TrialRecord, samples: Counters | None = None) -> No
     kept = {} if samples is None else {"samples.json.gz": samples}
     with Ledger(run.ledger_path) as ledger:
         ledger.append(AttemptStarted(trial=attempt.trial, attempt=attempt.attempt))
-        run.write_attempt(attempt, documents={"load.json": b"{}"}, samples=kept)
+        run.write_attempt(attempt, documents={"load.json": b'{"latency_ns": {}}'}, samples=kept)
         ledger.append(
             AttemptFinished(trial=attempt.trial, attempt=attempt.attempt, outcome=attempt.outcome)
         )
@@ -153,7 +153,7 @@ def read_all(run: Run) -> None:
     run.facts()
     run.plan()
     run.records()
-    list(run.courses())
+    list(run.loads())
 
 
 def flipped(data: bytes) -> bytes:

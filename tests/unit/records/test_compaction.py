@@ -45,7 +45,7 @@ def all_bytes(run: Run) -> dict[str, dict[str, bytes | None]]:
 def everything(run: Run) -> list[object]:
     samples = [(each.attempt, each.machine, dict(each.counters.columns))
                for each in run.samples()]  # fmt: skip
-    return [run.records(), list(run.courses()), list(run.load_times()), samples,
+    return [run.records(), list(run.loads()), samples,
             run.attempt_keys()]  # fmt: skip
 
 

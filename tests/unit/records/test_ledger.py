@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import RecordError
+from steelyard.records import ledger_lines
 from steelyard.records.events import (
     AttemptFinished,
     AttemptStarted,
@@ -18,6 +19,8 @@ from steelyard.records.events import (
     SessionOpened,
     Undone,
     UndoPlanned,
+    VisitsTimed,
+    event_adapter,
 )
 from steelyard.records.ledger import Ledger, read_ledger
 from steelyard.records.schema import Outcome
@@ -45,6 +48,44 @@ def test_an_event_comes_back_as_it_was_appended(tmp_path: Path) -> None:
         for event in written:
             ledger.append(event)
     assert read_ledger(tmp_path / "ledger.jsonl") == written
+
+
+def a_long_ledger(path: Path) -> None:
+    with Ledger(path) as ledger:
+        for trial in range(1, 4):
+            ledger.append(AttemptStarted(trial=trial, attempt=1))
+            ledger.append(VisitsTimed(visits=20 + trial, visits_before=20))
+
+
+def test_the_events_of_some_names_are_read_without_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_long_ledger(tmp_path / "ledger.jsonl")
+    read: list[bytes] = []
+
+    def counted(_path: Path, _number: int, line: bytes, **_how: bool) -> Event:
+        read.append(line)
+        return event_adapter().validate_json(line)
+
+    monkeypatch.setattr(ledger_lines, "_event", counted)
+    found = read_ledger(tmp_path / "ledger.jsonl", ["visits_timed"])
+    assert [event.visits for event in found if isinstance(event, VisitsTimed)] == [21, 22, 23]
+    assert len(read) == 3
+
+
+def test_a_line_that_is_not_read_is_held_against_its_checksum(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    a_long_ledger(path)
+    path.write_bytes(path.read_bytes().replace(b'"trial":2', b'"trial":4'))
+    with pytest.raises(RecordError, match=r"ledger\.jsonl:3: .*checksum"):
+        read_ledger(path, ["visits_timed"])
+
+
+def test_lines_without_checksums_are_read_to_tell_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    events = [SessionOpened(), VisitsTimed(visits=24, visits_before=20)]
+    path.write_text("".join(f"{event.model_dump_json()}\n" for event in events), "utf-8")
+    assert read_ledger(path, ["visits_timed"]) == events[1:]
 
 
 def test_a_line_begins_with_the_name_of_its_event(tmp_path: Path) -> None:

@@ -141,22 +141,19 @@ class Attempts:
         }
 
     @cached_property
-    def warnings(self) -> dict[int, list[Told]]:
-        """The warnings of good trials by visit, but for those that the study accepts."""
+    def warnings(self) -> dict[int, dict[WarningKind, list[Told]]]:
+        """The warnings of good trials by visit and kind, but for those that the study accepts."""
         disproved: dict[object, int] = {}
         for record in exceeded(self.records):
             identity = identity_of(record.calibration)
             disproved[identity] = min(record.visit, disproved.get(identity, record.visit))
-        told: dict[int, list[Told]] = defaultdict(list)
+        told: dict[int, dict[WarningKind, list[Told]]] = defaultdict(lambda: defaultdict(list))
         for record in self.records:
-            if record.outcome is Outcome.OK and record.warnings:
-                at = disproved.get(identity_of(record.calibration))
-                for each in record.warnings:
-                    if each.kind not in self._accepted:
-                        of_capacity = each.kind is WarningKind.GENERATOR_NEAR_CAPACITY
-                        told[record.visit].append(
-                            Told(record.cell.conditions, each, at if of_capacity else None)
-                        )
+            for each in record.warnings if record.outcome is Outcome.OK else ():
+                if each.kind not in self._accepted:
+                    of_capacity = each.kind is WarningKind.GENERATOR_NEAR_CAPACITY
+                    at = disproved.get(identity_of(record.calibration)) if of_capacity else None
+                    told[record.visit][each.kind].append(Told(record.cell.conditions, each, at))
         return told
 
     @cached_property

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from statistics import median
@@ -113,22 +113,26 @@ class Readings:
         under any with ``None``, but for what the study accepts.
         """
         picked = (at or {}).items()
-        told = self._told(visit)
-        return frozenset(each.warning.kind for each in told if picked <= each.conditions.items())
+        kinds = self._attempts.warnings.get(visit, {})
+        return frozenset(
+            kind
+            for kind in kinds
+            if any(picked <= each.conditions.items() for each in self._told(visit, kind))
+        )
 
     def figure(self, visit: int, kind: WarningKind, name: str) -> float | None:
         """The largest such figure of a kind of warning in a visit; 0 without any warning of it,
         ``None`` where one lacks the figure.
         """
-        of_kind = [each.warning for each in self._told(visit) if each.warning.kind == kind]
-        figures = [each.figures.get(name) for each in of_kind]
-        known = [float(figure) for figure in figures if isinstance(figure, int | float)]
-        return max(known, default=0.0) if len(known) == len(figures) else None
+        told = [each.warning.figures.get(name) for each in self._told(visit, kind)]
+        known = [float(figure) for figure in told if isinstance(figure, int | float)]
+        return max(known, default=0.0) if len(known) == len(told) else None
 
-    def _told(self, visit: int) -> list[Told]:
+    def _told(self, visit: int, kind: WarningKind) -> Iterator[Told]:
         """The warnings of a visit that nothing so far has disproved."""
-        told = self._attempts.warnings.get(visit, ())
-        return [e for e in told if e.disproved_at is None or e.disproved_at > self._last]
+        for each in self._attempts.warnings.get(visit, {}).get(kind, ()):
+            if each.disproved_at is None or each.disproved_at > self._last:
+                yield each
 
     def span_s(self, first: int, last: int) -> float | None:
         """The time from the beginning of one visit to the end of another."""

@@ -70,28 +70,30 @@ def packed_places(run: Path) -> dict[str, Path]:
     return {
         key: path
         for path in paths
-        for key in _collected(path, pl.scan_parquet(path).select("attempt"))["attempt"]
+        for key in _collected(path, pl.scan_parquet(path).select("attempt").unique())["attempt"]
     }
 
 
 def read_packed(path: Path, wanted: Iterable[str]) -> dict[str, Files]:
     """The attempts of one file, with the bytes of files whose names begin as one of ``wanted``.
 
+    Of what is not wanted nothing but the names is read.
+
     Raises:
         RecordError: it cannot be read, or is not what was written.
         HostError: what reads it is not installed.
     """
     pl = polars()
-    chosen = pl.any_horizontal(pl.col("name").str.starts_with(begin) for begin in wanted)
-    attempts: dict[str, dict[str, bytes | None]] = {}
-    names = _collected(path, pl.scan_parquet(path).select("attempt", "name"))
-    for key, name in names.iter_rows():
-        attempts.setdefault(key, {})[name] = None
-    found = _collected(path, pl.scan_parquet(path).filter(chosen))
-    for key, name, digest, data in found.iter_rows():
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise _damaged(path, f"{key}/{name} is not what was written")
-        attempts[key][name] = data
+    rows = _collected(path, pl.scan_parquet(path).select("attempt", "name"))
+    names = rows.group_by("attempt").agg("name").iter_rows()
+    attempts: dict[str, dict[str, bytes | None]] = {key: dict.fromkeys(of) for key, of in names}
+    for begin in wanted:
+        of_name = pl.col("name").str.starts_with(begin)
+        found = _collected(path, pl.scan_parquet(path).filter(of_name))
+        for key, name, digest, data in found.iter_rows():
+            if hashlib.sha256(data).hexdigest() != digest:
+                raise _damaged(path, f"{key}/{name} is not what was written")
+            attempts[key][name] = data
     return dict(attempts)
 
 

@@ -92,7 +92,7 @@ class Follower:
 
     def _take(self, line: bytes) -> None:
         try:
-            event = read_alone(f"{self.run.ledger_path}:{self._lines}", line)
+            event = read_alone(self.run.ledger_path, self._lines, line)
         except RecordError:
             if len(self.progress.damaged_lines) < _MOST_DAMAGED:
                 self.progress.damaged_lines.append(self._lines)
