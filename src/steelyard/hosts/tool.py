@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from steelyard.engine.agent import AgentRefusal
@@ -11,6 +12,7 @@ from steelyard.hosts.host import Host
 
 TOOL_TIMEOUT_S = 30.0
 _LAST_WORDS = 600
+_ON_ONE_LINE = 300
 _BY_WORDS: tuple[tuple[str, FailureKind], ...] = (
     ("no space left", "no_space"),
     ("disk quota exceeded", "no_space"),
@@ -46,7 +48,7 @@ def attempt(
         message = f"on {host.name}: cannot run {argv[0]}: {refusal.failure.message}"
         raise SystemFailure(kind, message, f"install {argv[0]} there") from refusal
     if ran.timed_out:
-        message = f"on {host.name}: `{' '.join(argv[:4])}` has not ended in {timeout_s:g} s"
+        message = f"on {host.name}: `{_command(argv)}` has not ended in {timeout_s:g} s"
         raise SystemFailure("timed_out", message, last_words=_tail(ran.stderr))
     return ran
 
@@ -75,9 +77,17 @@ def failed(host: Host, argv: Sequence[str], ran: Ran) -> SystemFailure:
     lower = words.lower()
     kind: FailureKind = next((kind for said, kind in _BY_WORDS if said in lower), "tool_failed")
     how = f"code {ran.exit_code}" if ran.signal is None else f"signal {ran.signal}"
-    last = words.splitlines()[-1].strip() if words else "it said nothing"
-    message = f"on {host.name}: `{' '.join(argv[:4])}` ended with {how}: {last}"
-    return SystemFailure(kind, message, last_words=words)
+    lines = [line.strip() for line in words.splitlines() if line.strip()] or ["it said nothing"]
+    whole = "; ".join(lines)
+    is_short = len(whole) <= _ON_ONE_LINE
+    said = whole if is_short else lines[-1]
+    message = f"on {host.name}: `{_command(argv)}` ended with {how}: {said}"
+    return SystemFailure(kind, message, last_words="" if is_short else words)
+
+
+def _command(argv: Sequence[str]) -> str:
+    words = shlex.join(argv)
+    return words if len(words) <= _ON_ONE_LINE else f"{words[:_ON_ONE_LINE]} ..."
 
 
 def _tail(text: str) -> str:

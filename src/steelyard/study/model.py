@@ -26,7 +26,7 @@ CLIENTS = "clients"
 """The setting of a workload that is another word for its users."""
 FIND = "find"
 """The condition of a trial that searches for a load: its level is the name of the search."""
-MIN_VISITS = 12
+MIN_VISITS = 8
 DEFAULT_VISITS = 96
 
 

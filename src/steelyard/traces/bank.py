@@ -79,8 +79,9 @@ def read_bank(path: Path) -> Bank:
         text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
         return _bank(text)
     except (OSError, EOFError, ValueError, KeyError) as error:
+        why = getattr(error, "strerror", None) or "what it holds is none"
         raise RecordError(
-            f"{path} is no noise recording: {error!r}",
+            f"{path} is no noise recording: {why}",
             hint="record one with `steelyard trace -o FILE`",
             slug="trace-is-damaged",
         ) from error

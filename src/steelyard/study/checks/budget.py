@@ -69,12 +69,10 @@ def _check_comparison(study: Study, complaints: Complaints) -> None:
         )
     needed_s = least * timing.visit_s(study)
     if budget.time_s is not None and budget.time_s < needed_s:
-        trials = least * conditions_count(study)
         message = f"{format_duration(budget.time_s)} is too short for a verdict"
         hint = (
-            f"the judge needs {least} visits at least, {trials} trials of "
-            f"{format_duration(timing.trial_s(study))}: allow {_rounded_up(needed_s)} or more, "
-            "or shorten the window"
+            f"the judge needs at least {least} visits of {format_duration(timing.visit_s(study))}: "
+            f"allow {_rounded_up(needed_s)} or more, or shorten the window"
         )
         complaints.add(("trials", "budget", "time"), message, hint)
 

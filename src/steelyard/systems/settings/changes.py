@@ -82,7 +82,8 @@ def _not_taken(
 ) -> SystemFailure:
     message = f"on {host.name}: `{setting}` cannot be {value!r}: {refusal.failure.message}"
     choices = " ".join(before.replace("[", "").replace("]", "").split())
-    hint = f"it can be: {choices}" if "[" in before else refusal.failure.hint
+    now = f"it is {before.strip()} now, and the kernel takes no such value"
+    hint = f"it can be: {choices}" if "[" in before else refusal.failure.hint or now
     return SystemFailure(_kind(refusal), message, hint)
 
 

@@ -76,7 +76,7 @@ class TrialFailed(Exception):  # noqa: N818 - an outcome on its way to a record,
 
 def _with_last_words(failure: SystemFailure) -> str:
     words = failure.last_words.strip()
-    return f"{failure.message}; its last words:\n{words}" if words else failure.message
+    return f"{failure.message}\n{words}" if words else failure.message
 
 
 def what_ends_the_session(error: BaseException, failed: TrialFailed) -> HostError | None:
