@@ -71,11 +71,10 @@ from steelyard.trial.observe.guest_cpu import hidden_wait_warnings, reconciled
 from steelyard.trial.observe.latencies import distributions_of
 from steelyard.trial.observe.latency_patterns import pattern_warnings
 from steelyard.trial.observe.responses import SERVICE, measure_responses, wanted_units
+from steelyard.trial.preflight import FREE_BYTES_NEEDED, MAKE_ROOM, NO_ROOM
 from steelyard.trial.session_state.calibrate import calibration_warnings, cell_key, held_against
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.instance_pool import together
-
-FREE_BYTES_NEEDED = 64 * 1024 * 1024
 
 
 def conduct(session: SessionContext, trial: PlannedTrial, number: int) -> AttemptResult:
@@ -292,11 +291,7 @@ def _perform(attempt: Attempt) -> Ending:
 def _refuse_full_disk(instance: Instance) -> None:
     free = instance.host.path_facts(instance.folder).free_bytes
     if free is not None and free < FREE_BYTES_NEEDED:
-        raise TrialFailed(
-            Outcome.DISK_FULL,
-            f"{free // 2**20} MiB are free where trials store their files, 64 MiB are needed",
-            "free some space, or keep results on another disk with --results",
-        )
+        raise TrialFailed(Outcome.DISK_FULL, NO_ROOM.format(free >> 20), MAKE_ROOM)
 
 
 def _closer_cause(attempt: Attempt, failed: TrialFailed) -> TrialFailed:

@@ -31,12 +31,18 @@ from steelyard.study.model import (
     SystemSpec,
     WorkloadSpec,
 )
-from steelyard.study.platform.settings import DEFAULT_SIZE_BYTES, DiskSettings, NativeSettings
+from steelyard.study.platform.settings import (
+    DEFAULT_SIZE_BYTES,
+    DiskSettings,
+    NativeSettings,
+    SharedSettings,
+)
 from steelyard.study.resolve.entries import COMMAND
 from steelyard.study.workload.entry import Workload
 from steelyard.systems.disks.folder import refuse_unusable
 from steelyard.systems.disks.preflight import refuse_what_cannot_be_made
 from steelyard.systems.meters import refuse_unreadable
+from steelyard.systems.pinning import check_cpus
 from steelyard.systems.preflight import holds_the_engine_only, looked_at, refuse_what_cannot_come_up
 from steelyard.systems.qemu.network_disks import refuse_unusable as refuse_unusable_offer
 from steelyard.systems.services.preflight import (
@@ -54,6 +60,9 @@ from steelyard.trial.wall_clocks import (
 
 _T = TypeVar("_T")
 _NATIVE = "native"
+FREE_BYTES_NEEDED = 64 * 1024 * 1024
+NO_ROOM = "{} MiB are free where trials store their files, 64 MiB are needed"
+MAKE_ROOM = "free some space, or keep results on another disk with --results"
 Found = Iterable[tuple[str, SystemFailure]]
 """Dotted keys with what is wrong; a look at one thing raises instead."""
 
@@ -101,14 +110,16 @@ def missing_before_start(found: Sequence[Shortfall], places: StudyPlaces) -> Nee
 class Preflight:
     """Looks at machines, each question once; ``at`` opens a machine by its address.
 
-    ``disks_in`` is the folder that would hold the disks of this machine. ``unreachable`` collects
-    the machines that could not be opened, with why; their trials may reach them. ``meter`` asks
-    one meter. ``walls`` collects how far the wall clocks of other machines are ahead.
+    ``disks_in`` is the folder that would hold the disks of this machine and files of its trials,
+    ``study_folder`` that of the study. ``unreachable`` collects the machines that could not be
+    opened, with why; their trials may reach them. ``meter`` asks one meter. ``walls`` collects how
+    far the wall clocks of other machines are ahead.
     """
 
     study: Study
     at: Callable[[str], Host]
     disks_in: str
+    study_folder: str
     check: Callable[[], None] = lambda: None
     unreachable: dict[str, str] = field(default_factory=dict)
     meter: Callable[[MeterSpec], None] = refuse_unreadable
@@ -162,11 +173,14 @@ class Preflight:
         for service in _once(map(bound.service_of, range(1, spec.instances + 1))):
             yield _of_service(spec, service)
         for workload in _once(_workloads(bound)):
-            yield from _of_tool(spec, workload, self.study.generator.host)
+            wanted = _programs(workload_of(workload), workload, self.study_folder)
+            yield from _of_tool(spec, workload, wanted, self.study.generator.host)
         yield from _of_settings(spec)
+        yield from _of_processors(spec)
         if spec.meter is not None:
             yield self._of_meter(spec.meter)
         if spec.platform == _NATIVE:
+            yield _of_room(spec, self.disks_in)
             yield from _of_disks(spec, self.disks_in)
         yield from _of_network_disks(spec)
 
@@ -236,11 +250,13 @@ def _of_service(spec: SystemSpec, service: ServiceSpec) -> _Question:
     return _Question(spec.host_machine, "service", same, ask)
 
 
-def _of_tool(spec: SystemSpec, workload: WorkloadSpec, generator: str) -> Iterator[_Question]:
+def _of_tool(
+    spec: SystemSpec, workload: WorkloadSpec, wanted: tuple[str, ...], generator: str
+) -> Iterator[_Question]:
     entry = workload_of(workload)
     if not entry.is_tool:
         return
-    wanted, on_system = _programs(entry, workload), entry.on == "system"
+    on_system = entry.on == "system"
     machine = spec.host_machine if on_system else generator
     same = (machine, spec.platform, looked_at(spec), workload.use, wanted)
 
@@ -257,13 +273,13 @@ def _of_tool(spec: SystemSpec, workload: WorkloadSpec, generator: str) -> Iterat
         yield _Question(machine, "workload", same, ask)
 
 
-def _programs(entry: Workload, workload: WorkloadSpec) -> tuple[str, ...]:
+def _programs(entry: Workload, workload: WorkloadSpec, study_folder: str) -> tuple[str, ...]:
     """What the file says that it needs; of a command of the study, its first word."""
     words = workload.settings.get(COMMAND)
     if workload.use != COMMAND or not isinstance(words, tuple) or not words:
         return entry.requires
-    first = str(words[0])
-    return () if set(first) & set("/{@") else (first,)
+    first = str(words[0]).replace("{study}", study_folder)
+    return () if set(first) & set("{@") else (first,)
 
 
 def _of_settings(spec: SystemSpec) -> Iterator[_Question]:
@@ -277,6 +293,34 @@ def _of_settings(spec: SystemSpec) -> Iterator[_Question]:
 def _unavailable(part: str, levels: Mapping[str, Level], host: Host) -> Found:
     for name, failure in unavailable(host, levels):
         yield f"{part}.{name}", failure
+
+
+def _of_processors(spec: SystemSpec) -> Iterator[_Question]:
+    """The processors that it is declared to run on, whatever runs there."""
+    own = SharedSettings.of(spec.settings)
+    confined = None if own.confine is None else own.confine.cpuset
+    keys = {"cpuset": own.cpuset, "vcpu_cpus": own.vcpu_cpus, "confine": confined}
+    for key, cpuset in keys.items():
+        if cpuset is not None:
+            ask = partial(_look_at_processors, cpuset)
+            yield _Question(spec.host_machine, key, (spec.host_machine, "cpus", cpuset), ask)
+
+
+def _look_at_processors(cpuset: str, host: Host) -> Found:
+    check_cpus(host, cpuset)
+    return ()
+
+
+def _of_room(spec: SystemSpec, folder: str) -> _Question:
+    """Where trials on this machine keep their files."""
+
+    def ask(host: Host) -> Found:
+        free_bytes = host.path_facts(folder).free_bytes
+        if free_bytes is not None and free_bytes < FREE_BYTES_NEEDED:
+            raise SystemFailure("no_space", NO_ROOM.format(free_bytes >> 20), MAKE_ROOM)
+        return ()
+
+    return _Question(spec.host_machine, "platform", (spec.host_machine, "room"), ask)
 
 
 def _of_disks(spec: SystemSpec, folder: str) -> Iterator[_Question]:

@@ -57,6 +57,11 @@ def test_what_runs_on_this_machine_may_read_files_beside_the_study(
     assert complaints(tmp_path, text) == []
 
 
+def test_a_command_is_not_looked_for_beside_the_study(tmp_path: Path) -> None:
+    wrong = COMMAND.replace("[wc, ", "[./wc, ")
+    assert [each.split(":")[:2] for each in complaints(tmp_path, wrong)] == [["6", "22"]]
+
+
 def test_a_service_in_a_container_may_not(tmp_path: Path) -> None:
     text = STUDY.replace("new: {platform: native", "new: {platform: podman")
     [told] = complaints(tmp_path, text)

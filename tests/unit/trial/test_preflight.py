@@ -46,6 +46,7 @@ class Machine:
     writable: bool = True
     name: str = "local"
     ahead_ns: int = 0
+    cpus: str = "0-1"
     commands: list[list[str]] = field(default_factory=list)
 
     def wall_offset(self) -> WallOffset:
@@ -66,6 +67,8 @@ class Machine:
             said = "\n".join([str(self.uid), "someone", "somegroup", "2", *found, ""])
         elif argv[0] == "find":
             said = "\n".join(path for path in self.files if path.startswith(argv[1]))
+        elif argv[0] == "taskset":
+            said = f"Cpus_allowed_list:\t{self.cpus}\n"
         elif argv[:2] == ["test", "-w"]:
             good = self.writable
         else:
@@ -79,7 +82,7 @@ def places_and_list(of_a: str, machine: Machine) -> tuple[StudyPlaces, list[Shor
     raw, path = STUDY.replace("{OF_A}", of_a).encode(), Path("study.yaml")
     study = read_study_bytes(raw, path)
     cells = [trial.cell for visit in make_plan(study, 1).every_visit for trial in visit.trials]
-    look = Preflight(study, lambda _: cast(Host, machine), "/results")
+    look = Preflight(study, lambda _: cast(Host, machine), "/results", "/studies")
     return StudyPlaces.of(raw, path, None), look.look(cells)
 
 
@@ -156,10 +159,16 @@ MAIL = ("postfix", "/usr/lib/postfix/sbin/master", "openssl")
             "disks.data",
             "free",
         ),
+        (
+            "confine: {cpuset: 0-7}\n    service: {use: sink-smtp}",
+            Machine(cpus="0-1"),
+            "confine",
+            "0-1",
+        ),
     ],
     ids=[
         *("program", "root", "port", "sysctl", "rights", "level", "governor", "module"),
-        *("tuned", "filesystem", "mkfs", "space"),
+        *("tuned", "filesystem", "mkfs", "space", "cpus"),
     ],
 )
 def test_what_is_missing_is_listed_with_its_place(
@@ -170,6 +179,23 @@ def test_what_is_missing_is_listed_with_its_place(
     assert word in found[0].cause
     assert found[0].remedy
     assert places.line_of("a", key).startswith("study.yaml:6:")
+
+
+def test_results_without_room_are_missing_before_the_first_trial() -> None:
+    _, found = places_and_list("service: {use: sink-smtp}", Machine(free_bytes=63 << 20))
+    assert [(one.machine, one.key) for one in found] == [("local", "platform")]
+
+
+@pytest.mark.parametrize("word", ["{study}/wc", "/studies/wc", "wc"])
+def test_the_program_of_a_command_is_looked_for(word: str) -> None:
+    raw = STUDY.replace("{OF_A}", "").replace("{use: smtp}", f'{{command: ["{word}"]}}')
+    raw = raw.replace(", service: {use: sink-smtp}", "").replace("load: {users: [1]}\n", "")
+    study = read_study_bytes(raw.encode(), Path("study.yaml"))
+    cells = [trial.cell for visit in make_plan(study, 1).every_visit for trial in visit.trials]
+    for there in (True, False):
+        machine = Machine(programs=("/studies/wc", "wc") if there else ())
+        look = Preflight(study, lambda _, m=machine: cast(Host, m), "/results", "/studies")  # type: ignore[misc]
+        assert [one.key for one in look.look(cells)] == ([] if there else ["workload"])
 
 
 def test_nothing_is_listed_where_all_is_there_and_nothing_is_changed() -> None:
@@ -191,7 +217,7 @@ def test_a_server_in_a_container_without_an_image_gets_the_name_of_one_that_has_
     text = STUDY.replace("platform: native\n", "platform: podman\n")
     study = read_study_bytes(text.replace("{OF_A}", POSTFIX).encode(), Path("study.yaml"))
     cells = [trial.cell for visit in make_plan(study, 1).every_visit for trial in visit.trials]
-    (found,) = Preflight(study, lambda _: cast(Host, Machine()), "/").look(cells)
+    (found,) = Preflight(study, lambda _: cast(Host, Machine()), "/", "/").look(cells)
     assert found.key == "service"
     assert "steelyard image build debian-mail" in str(found.remedy)
 
@@ -211,7 +237,7 @@ def test_each_of_several_generators_is_looked_at(
     text = STUDY.replace("{OF_A}", "service: {use: sink-smtp}")
     text += "generator: {host: [ssh://left, ssh://right]}\n"
     study = read_study_bytes(text.encode(), Path("study.yaml"))
-    look = Preflight(study, at, "/results")
+    look = Preflight(study, at, "/results", "/studies")
     cells = [trial.cell for visit in make_plan(study, 1).visits for trial in visit.trials]
     assert [one.key for one in look.look(cells)] == listed
     assert list(look.unreachable) == unreachable
@@ -254,7 +280,7 @@ def test_a_certificate_that_the_generator_would_not_take_for_its_clock_is_refuse
 
     text = SECURED.replace("certificate: verified", f"certificate: {certificate}")
     study = read_study_bytes(text.encode(), Path("study.yaml"))
-    look = Preflight(study, at, "/results")
+    look = Preflight(study, at, "/results", "/studies")
     cells = [trial.cell for visit in make_plan(study, 1).visits for trial in visit.trials]
     found = [one for one in look.look(cells) if "certificate" in one.cause]
     assert [(one.machine, one.key) for one in found] == (

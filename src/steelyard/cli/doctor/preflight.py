@@ -42,7 +42,7 @@ def preflight_checks(
     """A bad check for each thing that is missing; ``folder`` would hold the runs."""
     file = study_path(path)
     places = StudyPlaces.of(file.read_bytes(), file, variant)
-    looked = look_now(study, folder)
+    looked = look_now(study, file, folder)
     for name, wall in looked.walls.items():
         yield _of_clock(name, wall)
     for one in looked.missing:
@@ -79,11 +79,15 @@ class Looked:
         self.kinds |= other.kinds
 
 
-def look_now(study: Study, folder: Path) -> Looked:
-    """Looks at each of the machines of a study, of several at many of them at once."""
+def look_now(study: Study, file: Path, folder: Path) -> Looked:
+    """Looks at each of the machines of the study of a file, of several at many of them at once;
+    ``folder`` would hold the runs.
+    """
     looked = Looked()
     with ThreadPoolExecutor(MACHINES_AT_ONCE) as pool:
-        for of_one in pool.map(partial(_look, folder), [*parts_of(study).values()] or [study]):
+        for of_one in pool.map(
+            partial(_look, file.absolute().parent, folder), [*parts_of(study).values()] or [study]
+        ):
             looked.add(of_one)
     return looked
 
@@ -96,12 +100,12 @@ def _kinds(study: Study, machines: Machines) -> dict[str, Kind]:
     return {study.machine: kind_of(machines.open(address))}
 
 
-def _look(folder: Path, study: Study) -> Looked:
+def _look(beside: Path, folder: Path, study: Study) -> Looked:
     looked = Looked()
     visits = make_plan(study, _ANY_SEED).every_visit
     cells = [trial.cell for visit in visits for trial in visit.trials]
     with Machines() as machines:
-        look = Preflight(study, machines.open, str(folder))
+        look = Preflight(study, machines.open, str(folder), str(beside))
         asked = {repr(cell): cell for cell in cells if FIND not in cell.conditions}
         try:
             looked.missing += look.look(asked.values())

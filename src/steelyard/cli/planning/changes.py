@@ -92,7 +92,7 @@ def changes_of(path: Path, study: Study, plan: Plan, results: Path) -> Changes:
         run = new_run(path, study, plan, Path(aside))
         steps = rehearse(study, plan, run, results.absolute() / study.name / run.name)
     places = StudyPlaces.of(file.read_bytes(), file, study.variant)
-    looked = look_now(study, existing(results.absolute()))
+    looked = look_now(study, file, existing(results.absolute()))
     missing = [(places.line_of(one.system, one.key), one) for one in looked.missing]
     needs = needs_of(study, plan)
     return Changes(steps, needs, missing, looked.unreachable, looked.walls, looked.kinds)

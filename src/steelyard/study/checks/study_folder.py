@@ -1,4 +1,6 @@
-"""Files beside a study, ``{study}``: only what runs on this machine itself can read them."""
+"""Files beside a study, ``{study}``: only what runs on this machine itself can read them, and
+only by that name.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.source import Where
 from steelyard.study.lookup import service_of, workload_of
 from steelyard.study.model import ServiceSpec, Study, SystemSpec, WorkloadSpec
+from steelyard.study.resolve.entries import COMMAND
 from steelyard.study.service.placeholders import texts_of as texts_of_service
 from steelyard.study.workload.placeholders import texts_of as texts_of_workload
 
@@ -22,6 +25,13 @@ def check_study_folder(study: Study, complaints: Complaints) -> None:
     for where, place in _asking_elsewhere(study):
         hint = "copy them there and give their path, or write them under `files` of the file"
         complaints.add(where, f"`{{study}}` is a folder of this machine, and {place}", hint)
+    for where, workload in _driven(study):
+        words = workload.settings.get(COMMAND) if workload.use == COMMAND else None
+        first = str(words[0]) if isinstance(words, tuple) and words else ""
+        if "/" in first and not first.startswith(("/", "{", "@")):
+            message = f"`{first}` is not there: a command runs in an empty folder of its trial"
+            hint = f"write `{{study}}/{first.removeprefix('./')}`, or the whole path"
+            complaints.add((*where, COMMAND, 0), message, hint)
 
 
 def _asking_elsewhere(study: Study) -> Iterator[tuple[Where, str]]:

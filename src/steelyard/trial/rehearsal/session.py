@@ -176,7 +176,8 @@ class _Rehearsal:
     def _look_at_needs(self, trials: Sequence[PlannedTrial]) -> None:
         """Missing things are listed by the preflight on the machines themselves."""
         session = self.session
-        look = Preflight(session.study, session.machines.at, session.scratch, meter=lambda _: None)
+        places = (session.scratch, session.study_folder)
+        look = Preflight(session.study, session.machines.at, *places, meter=lambda _: None)
         look.look([trial.cell for trial in trials])
 
     def _trial(self, trial: PlannedTrial) -> None:

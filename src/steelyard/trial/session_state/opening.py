@@ -48,7 +48,11 @@ def refuse_what_cannot_start(session: SessionContext, progress: Progress) -> Non
         KeyboardInterrupt: the user asks to stop.
     """
     look = Preflight(
-        session.study, session.machines.at, str(session.run.path), session.interrupt.check
+        session.study,
+        session.machines.at,
+        str(session.run.path),
+        session.study_folder,
+        session.interrupt.check,
     )
     found = look.look(_still_to_measure(session, progress))
     if look.walls:
