@@ -28,7 +28,12 @@ from steelyard.report.sentences.terminal.answer import (
     exploratory_lines,
 )
 from steelyard.report.sentences.terminal.interim import progress_words
-from steelyard.report.sentences.verdict import condition_sentence, more_visits, verdict_sentence
+from steelyard.report.sentences.verdict import (
+    condition_sentence,
+    more_visits,
+    verdict_sentence,
+    visits_words,
+)
 from steelyard.report.tables.responses import response_table
 from steelyard.report.view import views
 from steelyard.report.vocabulary import response_of, verdict_word
@@ -47,6 +52,12 @@ def test_a_slower_system_is_said_with_size_interval_and_n() -> None:
         "(95 % interval 68.9 to 73.0 % less, valid at this early stop), "
         "12 visits (6 fast, 6 durable), at least your margin of 2 %."
     )
+
+
+def test_visits_of_levels_that_are_numbers_can_be_read() -> None:
+    verdict = golden("decided").workloads[0].verdicts[0]
+    numbered = verdict.model_copy(update={"baseline": "10", "other": "20"})
+    assert visits_words(numbered) == "12 visits (6 of 10, 6 of 20)"
 
 
 def test_a_ratio_of_odds_is_not_called_a_ratio_of_errors() -> None:

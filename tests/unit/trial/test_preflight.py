@@ -181,6 +181,12 @@ def test_what_is_missing_is_listed_with_its_place(
     assert places.line_of("a", key).startswith("study.yaml:6:")
 
 
+def test_an_array_names_the_package_of_its_tool() -> None:
+    disk = "disks: {data: {count: 2, layout: raid1}}\n    service: {use: sink-smtp}"
+    _, found = places_and_list(disk, Machine(files={"/proc/filesystems": "ext4"}))
+    assert "mdadm" in str(found[0].remedy)
+
+
 def test_results_without_room_are_missing_before_the_first_trial() -> None:
     _, found = places_and_list("service: {use: sink-smtp}", Machine(free_bytes=63 << 20))
     assert [(one.machine, one.key) for one in found] == [("local", "platform")]

@@ -259,11 +259,12 @@ def interval_level(verdict: VerdictFinding) -> float:
 
 
 def visits_words(verdict: VerdictFinding) -> str:
-    """n, the visits of both systems: ``12 visits (6 fast, 6 durable)``."""
+    """n, the visits of both systems: ``12 visits (6 fast, 6 durable)``, ``(6 of 10, 6 of 20)``."""
     total = verdict.n_baseline + verdict.n_other
+    of = "of " if any(name[:1].isdigit() for name in (verdict.baseline, verdict.other)) else ""
     return (
-        f"{counted(total, 'visit')} ({verdict.n_baseline} {verdict.baseline}, "
-        f"{verdict.n_other} {verdict.other})"
+        f"{counted(total, 'visit')} ({verdict.n_baseline} {of}{verdict.baseline}, "
+        f"{verdict.n_other} {of}{verdict.other})"
     )
 
 

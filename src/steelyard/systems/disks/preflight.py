@@ -19,9 +19,11 @@ def refuse_what_cannot_be_made(host: Host, disk: DiskSettings, folder: str) -> N
     """
     _needs_filesystem(host, disk.filesystem)
     made = filesystems()[disk.filesystem]
-    wanted = ["losetup", "mount", made.make[0], *(["mdadm"] if disk.layout in LEVELS else [])]
+    array = ("mdadm",) if disk.layout in LEVELS else ()
+    wanted = ["losetup", "mount", made.make[0], *array]
     wanted += [] if disk.check == "none" else [made.check[0]]
-    look_around(host, f"a disk with {disk.filesystem}", wanted, made.packages, root=True)
+    packages = {name: (*words, *array) for name, words in made.packages.items()}
+    look_around(host, f"a disk with {disk.filesystem}", wanted, packages, root=True)
     free_bytes = host.path_facts(folder).free_bytes
     if free_bytes is not None and free_bytes < (disk.size or 0):
         message = f"on {host.name}: {folder} has {free_bytes} bytes free, and the disk {disk.size}"
