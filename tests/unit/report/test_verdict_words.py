@@ -18,6 +18,7 @@ from steelyard.judge.kinds.verdict_notes import (
     ValueUnusable,
 )
 from steelyard.judge.stopping.interim import InterimWord, Look
+from steelyard.plan.model import Cell
 from steelyard.records.warnings import Resource
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.formats.terminal import screen_lines
@@ -34,6 +35,7 @@ from steelyard.report.sentences.verdict import (
     verdict_sentence,
     visits_words,
 )
+from steelyard.report.tables.effects import condition_rows
 from steelyard.report.tables.responses import response_table
 from steelyard.report.view import views
 from steelyard.report.vocabulary import response_of, verdict_word
@@ -404,3 +406,14 @@ def test_a_verdict_whose_estimate_later_visits_took_keeps_the_direction_that_it_
     )  # fmt: skip
     response = run.workloads[0].responses[0].model_copy(update={"direction": "none"})
     assert verdict_word(verdict, response) == "more"
+
+
+def test_a_verdict_at_the_only_condition_that_both_have_names_it() -> None:
+    found = golden("decided")
+    own, first = found.workloads[0], found.workloads[0].conditions[0]
+    verdict = own.verdicts[0]
+    missing = [Cell(system=verdict.other, conditions=each) for each in own.conditions[1:]]
+    changes = {"verdicts": (verdict,), "not_applicable": tuple(missing)}
+    view = views(found.model_copy(update={"workloads": (own.model_copy(update=changes),)}))[0]
+    (row,) = condition_rows(view, verdict.other).rows
+    assert row.cells[0] == view.run.labels.conditions(first)

@@ -35,6 +35,7 @@ from steelyard.report.vocabulary import place as place_words
 from steelyard.study.model import Level
 
 ALL_CONDITIONS = "All conditions"
+ALL_TRIALS = "All trials"
 _HODGES_LEHMANN = (
     "Change: Hodges-Lehmann ratio of the visits, and not the ratio of the two medians beside it."
 )
@@ -68,7 +69,8 @@ def condition_rows(view: View, other: str) -> EffectRows:
     for verdict in own:
         conditions = _only_condition(verdict, view)
         values = [_median(cells, name, conditions, scale) for name in _pair(view, other)]
-        first = _where(verdict, view) if len(own) > 1 or verdict.conditions else "All trials"
+        several = len(own) > 1 or len(view.own.conditions) > 1
+        first = _where(verdict, view) if several else ALL_TRIALS
         rows.append(EffectRow((first, *values, *_said(verdict, view)), _mark(verdict, view)))
     rows += [_others_like_them(e, view) for e in view.own.machines if _is_whole(e, own)]
     unit = f", {scale.unit}" if scale.unit else ""
@@ -98,9 +100,10 @@ def _where(verdict: VerdictFinding, view: View) -> str:
     if machines_in(view):
         found = where_of(verdict, view).strip()
         return f"{found[:1].upper()}{found[1:]}"
-    if not verdict.conditions:
-        return ALL_CONDITIONS
-    return view.run.labels.conditions(verdict.conditions)
+    if only := _only_condition(verdict, view):
+        return view.run.labels.conditions(only)
+    met = len(met_by(view, (verdict.baseline, verdict.other)))
+    return ALL_CONDITIONS if met == len(view.own.conditions) else f"Their {met} common conditions"
 
 
 def _is_whole(found: MachinesFinding, own: Sequence[VerdictFinding]) -> bool:
@@ -295,7 +298,9 @@ def _level_notes(found: Sequence[VerdictFinding], view: View) -> list[str]:
     levels = sorted(set(map(percent, parts)))
     said = []
     if whole:
-        where = " over all conditions" if levels or len(view.own.conditions) > 1 else ""
+        alone = all(_only_condition(v, view) for v in known if v.conditions is None)
+        several = bool(levels) or (len(view.own.conditions) > 1 and not alone)
+        where = " over all conditions" if several else ""
         where = " on all of these machines" if machines_in(view) else where
         said.append(f"CI {' or '.join(sorted(whole))}{where}")
     if levels:
