@@ -35,7 +35,7 @@ from steelyard.judge.analyses.scaling.findings import (
 )
 from steelyard.judge.analyses.scaling.peaks import peak_of
 from steelyard.judge.analyses.scaling.readings import Course
-from steelyard.judge.analyses.scaling.shape import umbrella
+from steelyard.judge.analyses.scaling.shape import fall, umbrella
 from steelyard.judge.analyses.scaling.table import Table
 
 PUBLISHED = Path(__file__).parents[2] / "cases" / "published" / "mail_scalability.csv"
@@ -51,6 +51,20 @@ def test_a_law_without_noise_is_found_exactly() -> None:
     assert best.peak_at == pytest.approx(40.0, rel=0.002)
     assert best.contention == pytest.approx(0.03, rel=0.01)
     assert best.log_gain == pytest.approx(5.05, abs=0.001)
+
+
+@pytest.mark.parametrize("levels", [3, 10, 30])
+def test_the_levels_of_many_visits_are_as_exact_as_those_of_few(levels: int) -> None:
+    logs = np.random.default_rng(levels).normal(0.0, 0.05, (1000, levels))
+    many = Table(np.arange(1.0, levels + 1), logs)
+    means = logs.mean(axis=0)
+    assert many.form.df == 999 * (levels - 1)
+    assert many.form.means - many.form.means.mean() == pytest.approx(means - means.mean())
+    variance = many.form.covariance.diagonal()
+    assert variance == pytest.approx(np.full(levels, (1 - 1 / levels) / 1000))
+    found = fall(many, 0.02)
+    assert found is not None
+    assert found.change_log == pytest.approx(means[-1] - means[:-1].max(), abs=1e-12)
 
 
 def test_what_differs_between_visits_moves_no_interval_of_the_place() -> None:

@@ -9,10 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from steelyard.inference.noise.robust import Floats, Mask
+
+Integers = npt.NDArray[np.integer[Any]]
+
+_NOTHING = 1e-10
+"""Share of the largest singular value that is rounding: a constant, which no contrast sees."""
 
 
 @dataclass(frozen=True)
@@ -72,16 +79,17 @@ class Form:
 def _form(table: Table) -> Form:
     visit, level = np.nonzero(table.known)
     values = table.logs[visit, level]
-    of_level = np.eye(len(table.levels))[level]
-    of_visit = np.eye(table.visits)[visit]
-    centred_levels = of_level - of_visit @ _means(of_visit, of_level)
-    centred = values - of_visit @ _means(of_visit, values)
+    known = table.known.astype(np.float64)
+    centred_levels = (np.eye(len(table.levels)) - (known / known.sum(axis=1)[:, None])[:, None])[
+        table.known
+    ]
+    centred = values - _means(visit, values)[visit]
     matrix, vector = centred_levels.T @ centred_levels, centred_levels.T @ centred
-    inverse = np.linalg.pinv(matrix)
+    inverse = np.linalg.pinv(matrix, rcond=_NOTHING)
     effects = inverse @ vector
     left = centred - centred_levels @ effects
-    offsets = _means(of_visit, values - of_level @ effects)
-    rank = int(np.linalg.matrix_rank(matrix))
+    offsets = _means(visit, values - effects[level])
+    rank = int(np.linalg.matrix_rank(matrix, rtol=_NOTHING))
     return Form(
         matrix=matrix,
         vector=vector,
@@ -95,7 +103,6 @@ def _form(table: Table) -> Form:
     )
 
 
-def _means(of_visit: Floats, values: Floats) -> Floats:
-    counts = of_visit.sum(axis=0)
-    sums = of_visit.T @ values
-    return np.asarray(sums / (counts if sums.ndim == 1 else counts[:, None]))
+def _means(visit: Integers, values: Floats) -> Floats:
+    """The mean of each visit."""
+    return np.asarray(np.bincount(visit, values) / np.bincount(visit))
