@@ -11,6 +11,7 @@ import io
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +44,14 @@ class Counters:
 
     def floats(self, column: str) -> npt.NDArray[np.float64]:
         """Not a number where the counter has no value."""
-        return np.array(self.columns[column], dtype=np.float64)
+        if column not in self._floats:
+            self._floats[column] = np.array(self.columns[column], dtype=np.float64)
+        return self._floats[column]
+
+    @cached_property
+    def _floats(self) -> dict[str, npt.NDArray[np.float64]]:
+        """Those that were asked for: several resources are computed of the same columns."""
+        return {}
 
     def rows(self) -> Iterator[tuple[int | None, ...]]:
         """Sample by sample."""

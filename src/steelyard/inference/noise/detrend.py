@@ -19,6 +19,8 @@ Rows = npt.NDArray[np.floating[Any]]
 _LINE_FROM = 12
 _VISITS_PER_COSINE = 24
 _KEPT_UP_TO = 256
+_LOOKS_BEYOND = 80
+"""Of each comparison of a study, up to 1,200 visits: looks at the same visits have one basis."""
 
 
 def movements(visits: int) -> int:
@@ -52,7 +54,7 @@ def _basis(visits: int) -> Rows:
 
 
 _kept = lru_cache(maxsize=_KEPT_UP_TO)(_basis)
-_latest = lru_cache(maxsize=2)(_basis)
+_latest = lru_cache(maxsize=_LOOKS_BEYOND)(_basis)
 
 
 def slow_part(rows: Rows) -> Rows:
