@@ -14,17 +14,9 @@ from markupsafe import Markup, escape
 from steelyard.judge.findings import RunFindings
 from steelyard.report.charts.colours import SYSTEM_COLOURS, SYSTEM_SHAPES
 from steelyard.report.charts.drawing import Figures
+from steelyard.report.charts.svg.symbol import symbol
 
-_SHAPE_PATHS = {
-    "circle": "M6 1.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9",
-    "triangle-up": "M6 1l5 9.5h-10z",
-    "square": "M2 2h8v8h-8z",
-    "diamond": "M6 .5l5 5.5l-5 5.5l-5-5.5z",
-    "cross": "M4.5 1h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5v-3h3.5z",
-    "triangle-down": "M1 1.5h10l-5 9.5z",
-}
-
-
+_LEGEND_AREA = 90
 _NOT_IN_HTML = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
 """Control characters, which what a tool printed may have in it."""
 
@@ -85,6 +77,10 @@ def _environment() -> Environment:
 
 def _legend(run: RunFindings) -> list[tuple[str, str, int]]:
     return [
-        (system, _SHAPE_PATHS[SYSTEM_SHAPES[i % len(SYSTEM_SHAPES)]], i % len(SYSTEM_COLOURS))
+        (
+            system,
+            symbol(SYSTEM_SHAPES[i % len(SYSTEM_SHAPES)], _LEGEND_AREA),
+            i % len(SYSTEM_COLOURS),
+        )
         for i, system in enumerate(run.systems)
     ]

@@ -15,7 +15,7 @@ from steelyard.judge.findings import (
     VerdictFinding,
 )
 from steelyard.judge.validity.findings import DifferenceFinding
-from steelyard.judge.visits.attempts import Key, key_of
+from steelyard.judge.visits.attempts import Key, place_of
 from steelyard.plan.model import Cell
 from steelyard.records.schema import FailedOperations
 from steelyard.report import notes
@@ -61,7 +61,7 @@ def response_table(
     ``keep`` may leave some of them out.
     """
     own = [c for c in view.own.cells if c.response == response.name and keep(c.cell)]
-    cells = {_key(c.cell): c for c in own}
+    cells = {place_of(c.cell): c for c in own}
     scale = scale_for([v for c in cells.values() for v in c.values], response.unit)
     unit = f", {scale.unit}" if scale.unit else ""
     rows: list[tuple[str, ...]] = []
@@ -77,7 +77,10 @@ def response_table(
                 view.run.labels.conditions(place.conditions) or "all trials",
                 place.system,
                 *_cell_texts(
-                    cells.get(_key(place)), scale, valid[_key(place)], exists=place not in missing
+                    cells.get(place_of(place)),
+                    scale,
+                    valid[place_of(place)],
+                    exists=place not in missing,
                 ),
                 *_verdict_texts(
                     verdict, response, baseline=baseline, exists=_comparable(view, place)
@@ -92,7 +95,7 @@ def response_table(
     labels, found = view.run.labels, list(cells.values())
     notes = (
         *missing_notes(found, labels),
-        *partial_notes(((cell, valid[_key(cell.cell)]) for cell in found), labels),
+        *partial_notes(((cell, valid[place_of(cell.cell)]) for cell in found), labels),
         *(() if response.primary else undefined_notes(judged, labels)),
     )
     if not view.own.conditions:
@@ -110,25 +113,21 @@ def _places(view: View) -> list[Cell]:
         for conditions in view.own.conditions
         for system in view.run.systems
     ]
-    return compared or list({_key(each.cell): each.cell for each in view.own.cells}.values())
+    return compared or list({place_of(each.cell): each.cell for each in view.own.cells}.values())
 
 
 def _valid_trials(view: View) -> Counter[tuple[str, Key]]:
     """How many trials of each cell count; of results without attempts, those with any value."""
     if view.attempts:
-        return Counter(_key(each.cell) for each in view.attempts if each.outcome == "ok")
+        return Counter(place_of(each.cell) for each in view.attempts if each.outcome == "ok")
     return Counter(
-        cell for cell, _ in {(_key(c.cell), n) for c in view.own.cells for n in c.trials}
+        cell for cell, _ in {(place_of(c.cell), n) for c in view.own.cells for n in c.trials}
     )
 
 
 def _comparable(view: View, place: Cell) -> bool:
     """Whether a cell exists for a system and for the baseline."""
     return place.conditions in met_by(view, (place.system, view.run.baseline))
-
-
-def _key(cell: Cell) -> tuple[str, Key]:
-    return cell.system, key_of(cell.conditions)
 
 
 def _verdict(

@@ -15,7 +15,7 @@ from steelyard.report.charts.svg.words import DROPS, Text, cut
 from steelyard.report.charts.vega import Spec
 
 Row = Mapping[str, Any]
-_POINT_AREA, _POINT_STROKE = 30, 2
+_POINT_AREA, _POINT_STROKE_PX = 30, 2
 _TEXT_PX = 11
 
 
@@ -46,8 +46,12 @@ class Layer:
         return found
 
     def painted(self) -> Painted:
-        """All marks of it, cut off at the edges of the plot where its style says so."""
-        return _PAINTED[self.style["type"]](self)
+        """All marks of it, and what they cover; of lines and areas the plot itself is enough."""
+        through = _THROUGH_ROWS.get(self.style["type"])
+        if through is not None:
+            return Painted("".join(through(self, rows) for rows in self.groups()))
+        of_a_row = _OF_A_ROW[self.style["type"]]
+        return together(of_a_row(self, row) for row in self.rows)
 
     def shown(self, name: str, row: Row, otherwise: Any = None) -> Any:
         """What a channel that is no place shows of a row, else what the style says."""
@@ -114,15 +118,14 @@ def _opacity(layer: Layer) -> float | None:
     return None if opacity == 1 else float(opacity)
 
 
-def _points(layer: Layer) -> Painted:
-    return together(_point(layer, row) for row in layer.rows)
-
-
 def _point(layer: Layer, row: Row) -> Painted:
     x, y = layer.across(row), layer.down(row)
     if x is None or y is None:
         return Painted("")
-    area, width_px = layer.shown("size", row, _POINT_AREA), layer.style.get("strokeWidth", 2)
+    area, width_px = (
+        layer.shown("size", row, _POINT_AREA),
+        layer.style.get("strokeWidth", _POINT_STROKE_PX),
+    )
     colour, filled = layer.shown("color", row), layer.style.get("filled", False)
     inside = colour if filled else layer.shown("fill", row, "transparent")
     paint = {"fill": inside, **({} if filled else {"stroke": colour, "stroke-width": width_px})}
@@ -141,10 +144,6 @@ def _said(layer: Layer, row: Row) -> str:
     return "" if words is None else f"<title>{html.escape(words, quote=False)}</title>"
 
 
-def _rules(layer: Layer) -> Painted:
-    return together(_rule(layer, row) for row in layer.rows)
-
-
 def _rule(layer: Layer, row: Row) -> Painted:
     """From one end to the other; through the whole plot where only its place is given."""
     x, y = layer.across(row), layer.down(row)
@@ -159,10 +158,6 @@ def _rule(layer: Layer, row: Row) -> Painted:
 
 def _ordered(x: float, y: float, x2: float, y2: float) -> tuple[float, float, float, float]:
     return min(x, x2), min(y, y2), max(x, x2), max(y, y2)
-
-
-def _rectangles(layer: Layer) -> Painted:
-    return together(_rectangle(layer, row) for row in layer.rows)
 
 
 def _rectangle(layer: Layer, row: Row) -> Painted:
@@ -183,10 +178,6 @@ def _rectangle(layer: Layer, row: Row) -> Painted:
     return Painted(tag("rect", {**shape, **paint}, _said(layer, row)), (box,))
 
 
-def _lines(layer: Layer) -> Painted:
-    return Painted("".join(_line(layer, rows) for rows in layer.groups()))
-
-
 def _line(layer: Layer, rows: list[Row]) -> str:
     return tag("path", {"d": _path(layer, rows, "y"), **_stroke(layer, rows[0])})
 
@@ -197,29 +188,20 @@ def _path(layer: Layer, rows: list[Row], name: str) -> str:
     return "M" + "L".join(known)
 
 
-def _areas(layer: Layer) -> Painted:
-    return Painted("".join(_area(layer, rows) for rows in layer.groups()))
-
-
 def _area(layer: Layer, rows: list[Row]) -> str:
     back = _path(layer, rows[::-1], "y2")
     paint = {"fill": layer.shown("color", rows[0]), "opacity": _opacity(layer)}
     return tag("path", {"d": f"{_path(layer, rows, 'y')}L{back[1:]}Z", **paint})
 
 
-def _texts(layer: Layer) -> Painted:
-    texts = [_text(layer, row) for row in layer.rows]
-    return Painted("".join(text.markup() for text in texts), tuple(text.box() for text in texts))
-
-
-def _text(layer: Layer, row: Row) -> Text:
+def _text(layer: Layer, row: Row) -> Painted:
     style = layer.style
     size_px = style.get("fontSize", _TEXT_PX)
     words = cut(layer.shown("text", row), size_px, style.get("limit", 0))
     drop_px = round(DROPS[style.get("baseline", "middle")] * size_px)
     x = layer.across(row)
     y = layer.down(row)
-    return Text(
+    text = Text(
         (layer.plot.width_px / 2 if x is None else x) + style.get("dx", 0),
         (layer.plot.height_px / 2 if y is None else y) + style.get("dy", 0),
         (words,),
@@ -230,14 +212,14 @@ def _text(layer: Layer, row: Row) -> Text:
         drop_px,
         style=style.get("fontStyle"),
     )
+    return Painted(text.markup(), (text.box(),))
 
 
-_PAINTED: dict[str, Callable[[Layer], Painted]] = {
-    "point": _points,
-    "rule": _rules,
-    "rect": _rectangles,
-    "bar": _rectangles,
-    "line": _lines,
-    "area": _areas,
-    "text": _texts,
+_OF_A_ROW: dict[str, Callable[[Layer, Row], Painted]] = {
+    "point": _point,
+    "rule": _rule,
+    "rect": _rectangle,
+    "bar": _rectangle,
+    "text": _text,
 }
+_THROUGH_ROWS: dict[str, Callable[[Layer, list[Row]], str]] = {"line": _line, "area": _area}
