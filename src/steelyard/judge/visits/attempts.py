@@ -7,7 +7,7 @@ is computed again for the looks of a comparison.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -171,21 +171,20 @@ class Measured:
     """The series of a pair over all visits.
 
     ``since``: from which visit on each of its rows counts; ``lacks``: the same of trials without a
-    number, with the place of their reason in ``reasons``.
+    number, by their reason. Both rise.
     """
 
     series: Series
     since: Sequence[int]
-    lacks: Sequence[tuple[int, int]]
-    reasons: Sequence[Unusable]
+    lacks: Mapping[Unusable, Sequence[int]]
 
     def until(self, visit: int) -> Series:
         """What was known of it after one visit."""
         found = self.series.first(bisect_right(self.since, visit))
         if not self.lacks:
             return found
-        trials = Counter(place for since, place in self.lacks if since <= visit)
-        notes = tuple(self.reasons[place].note(count) for place, count in trials.items())
+        trials = {why: bisect_right(since, visit) for why, since in self.lacks.items()}
+        notes = tuple(why.note(count) for why, count in trials.items() if count)
         return replace(found, problems=notes)
 
 

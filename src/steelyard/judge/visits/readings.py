@@ -11,19 +11,17 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 
-from steelyard.inference.exact import Pool
-from steelyard.inference.randomisation import Design, draw
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import Memory
 from steelyard.inference.stream import Order, Stream
 from steelyard.judge.kinds.verdict_notes import Withheld
 from steelyard.judge.visits.attempts import Attempts, Key, Measured, Told, key_of
+from steelyard.judge.visits.orders import Law, pool_of
 from steelyard.judge.visits.pairs import Conditions, Pair, Scale, met_by_both
 from steelyard.judge.visits.reference_kernel import covariate_of, measured_before, parts_of
 from steelyard.judge.visits.scales import SCALES, Unusable, odds, unusable
@@ -64,6 +62,7 @@ class Readings:
         self._kernel_parts = measured_before(records) if reference_kernel else {}
         self._control = control
         self._earlier: dict[int, Readings] = {}
+        self._kinds: dict[int, frozenset[WarningKind]] = {}
         self._attempts = Attempts(plan, records, accepted)
         self._last = self._attempts.last_visit
 
@@ -112,12 +111,17 @@ class Readings:
         """The kinds of warnings of the good trials of a visit under the conditions that fit, or
         under any with ``None``, but for what the study accepts.
         """
-        picked = (at or {}).items()
-        kinds = self._attempts.warnings.get(visit, {})
+        if at:
+            return self._kinds_of(visit, at)
+        if visit not in self._kinds:
+            self._kinds[visit] = self._kinds_of(visit, {})
+        return self._kinds[visit]
+
+    def _kinds_of(self, visit: int, at: Conditions) -> frozenset[WarningKind]:
         return frozenset(
             kind
-            for kind in kinds
-            if any(picked <= each.conditions.items() for each in self._told(visit, kind))
+            for kind in self._attempts.warnings.get(visit, {})
+            if any(at.items() <= each.conditions.items() for each in self._told(visit, kind))
         )
 
     def figure(self, visit: int, kind: WarningKind, name: str) -> float | None:
@@ -210,21 +214,21 @@ class Readings:
         sign = -1.0 if response.direction == "lower" else 1.0
         rows: list[Row] = []
         row_since: list[int] = []
-        lacks: list[tuple[int, int]] = []
-        reasons: dict[Unusable, int] = {}
+        lacks: dict[Unusable, list[int]] = {}
         for visit, slot, system in self._attempts.order_of(pair).slots:
             since = self._attempts.counts_from(visit, pair)
             if since is None:
                 continue
             found = [numbers(visit, each) for each in wanted]
             known = [each for each in found if isinstance(each, float)]
-            missing = [each for each in found if isinstance(each, Unusable)]
-            lacks += [(since, reasons.setdefault(each, len(reasons))) for each in missing]
+            for each in found:
+                if isinstance(each, Unusable):
+                    lacks.setdefault(each, []).append(since)
             if wanted and len(known) == len(found):
                 mean = sign * math.fsum(known) / len(known)
                 rows.append((visit, slot, system == pair.other, mean))
                 row_since.append(since)
-        return Measured(self.series_of(rows), row_since, lacks, list(reasons))
+        return Measured(self.series_of(rows), row_since, lacks)
 
     def series_of(self, rows: Sequence[Row]) -> Series:
         """Rows of a pair with what is known of their visits besides."""
@@ -243,12 +247,12 @@ class Readings:
     def tests(self, series: Series, pair: Pair, *, exploratory: bool = False) -> Inference:
         """The series under test, with the orders it is judged by."""
         order = self._attempts.order_of(pair)
-        law = _Law(self.plan.seed, order.design, len(order.assigned), self.paths.deciding)
+        law = Law(self.plan.seed, order.design, len(order.assigned), self.paths.deciding)
         paths = self.paths.exploratory if exploratory else self.paths.deciding
         stream = Stream(
             values=series.values,
             other=series.other,
-            pool=_pool(law, paths, order.assigned, series.slots),
+            pool=pool_of(law, paths, order.assigned, series.slots),
             horizon=order.horizon,
             order=Order((law, paths), series.slots, tuple(series.other.tolist())),
             covariate=series.covariate,
@@ -275,35 +279,3 @@ class Readings:
 
 Control = Callable[[Readings], Withheld | None]
 """Finds a reason to decide nothing from readings at all."""
-
-
-class _Law(NamedTuple):
-    """What the orders of a pair are drawn by."""
-
-    seed: int
-    design: Design
-    length: int
-    paths: int
-
-
-def _pool(law: _Law, paths: int, assigned: tuple[bool, ...], slots: tuple[int, ...]) -> Pool:
-    """The observed and the simulated orders of the visits at these places of the assignment.
-
-    Those of a series without a gap are a view of what was drawn, which all series share.
-    """
-    if slots != tuple(range(len(slots))):
-        return _with_gaps(law, paths, assigned, slots)
-    return _whole(law, paths, assigned).first(len(slots))
-
-
-@lru_cache(maxsize=2)
-def _with_gaps(law: _Law, paths: int, assigned: tuple[bool, ...], slots: tuple[int, ...]) -> Pool:
-    """Kept for the conditions and responses that have the same gaps."""
-    places = list(slots)
-    return Pool(*(signs[places] for signs in _whole(law, paths, assigned)))
-
-
-@lru_cache(maxsize=4)
-def _whole(law: _Law, paths: int, assigned: tuple[bool, ...]) -> Pool:
-    signs = np.where(assigned, np.int8(1), np.int8(-1))
-    return Pool(signs, draw(law.seed, law.design, law.length, law.paths)[:, :paths])
