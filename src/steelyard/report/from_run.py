@@ -27,6 +27,7 @@ from steelyard.records.own_files.author_notes import (
     read_notes,
 )
 from steelyard.records.schema import TrialRecord
+from steelyard.records.shared_parts import sharing
 from steelyard.report.machine_notes import of_machines, on_machine
 from steelyard.study.machines import parts_of
 from steelyard.study.read import read_study
@@ -50,7 +51,7 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
     facts = run.facts()
     study = read_study(run.study_path, variant=facts.variant, machine=facts.machine)
     plan = run.plan()
-    records = list(held_against_the_plan(run.path, plan, run.each_record()))
+    records = list(sharing(held_against_the_plan(run.path, plan, run.each_record())))
     damaged: list[str] = []
     found = judge_study(
         study,

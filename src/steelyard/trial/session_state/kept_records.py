@@ -7,13 +7,11 @@ machines, and all times of every trial, as often as it has trials.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, TypeVar
-
-from pydantic import BaseModel
 
 from steelyard.judge.visits.attempts import key_of
 from steelyard.records.schema import Calibration, Measured, TrialRecord
+from steelyard.records.shared_parts import lean
 from steelyard.records.warnings import Bottleneck, TrialWarning
 
 _NOT_READ: dict[str, Any] = {
@@ -29,7 +27,6 @@ _NOT_READ: dict[str, Any] = {
 }
 _FIGURES_READ = frozenset({"cpu_ratio", "steal_ratio", "taken_cores", "waited_cores"})
 _NUMBERS = ("value", "of", "within")
-_Model = TypeVar("_Model", bound=BaseModel)
 _Kept = TypeVar("_Kept")
 
 
@@ -54,7 +51,7 @@ class KeptResponses(Mapping[str, Measured]):
         alike = self._alike[name]
         numbers = self._numbers[list(self._alike).index(name)]
         of_all = numbers if isinstance(numbers, tuple) else (numbers, None, None)
-        return _lean(alike, **dict(zip(_NUMBERS, of_all, strict=True)))
+        return lean(alike, **dict(zip(_NUMBERS, of_all, strict=True)))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._alike)
@@ -73,7 +70,7 @@ class KeptRecords:
         """The same of every field that an interim look reads; the others are empty."""
         cell = record.cell
         key = ("cell", cell.system, key_of(cell.conditions))
-        return _lean(
+        return lean(
             record,
             **_NOT_READ,
             cell=self._once(key, lambda: cell),
@@ -89,7 +86,7 @@ class KeptRecords:
 
     def _responses(self, responses: Mapping[str, Measured]) -> KeptResponses:
         alike = {
-            name: _lean(measured, **dict.fromkeys(_NUMBERS)) for name, measured in responses.items()
+            name: lean(measured, **dict.fromkeys(_NUMBERS)) for name, measured in responses.items()
         }
         numbers = (tuple(getattr(m, name) for name in _NUMBERS) for m in responses.values())
         return KeptResponses(
@@ -99,35 +96,24 @@ class KeptRecords:
 
     def _warning(self, warning: TrialWarning) -> TrialWarning:
         figures = {name: each for name, each in warning.figures.items() if name in _FIGURES_READ}
-        lean = _lean(warning, figures=figures)
-        return lean if figures else self._once((warning.kind, warning.state), lambda: lean)
+        kept = lean(warning, figures=figures)
+        return kept if figures else self._once((warning.kind, warning.state), lambda: kept)
 
     def _bottleneck(self, bottleneck: Bottleneck | None) -> Bottleneck | None:
         """A look reads whether there was one."""
         if bottleneck is None:
             return None
-        lean = Bottleneck(resource=bottleneck.resource, share=None)
-        return self._once(("bottleneck", lean.resource), lambda: lean)
+        kept = Bottleneck(resource=bottleneck.resource, share=None)
+        return self._once(("bottleneck", kept.resource), lambda: kept)
 
     def _calibration(self, calibration: Calibration | None) -> Calibration | None:
         if calibration is None:
             return None
-        lean = _lean(calibration)
-        return lean if lean.ratio is not None else self._once(repr(lean), lambda: lean)
+        kept = lean(calibration)
+        return kept if kept.ratio is not None else self._once(repr(kept), lambda: kept)
 
     def _once(self, key: Hashable, make: Callable[[], _Kept]) -> _Kept:
         if key not in self._shared:
             self._shared[key] = make()
         kept: _Kept = self._shared[key]
         return kept
-
-
-@lru_cache
-def _fields_of(kind: type[BaseModel]) -> set[str]:
-    return set(kind.model_fields)
-
-
-def _lean(model: _Model, **changed: Any) -> _Model:
-    """An equal model, without a list of its own of the fields that were given."""
-    kind = type(model)
-    return kind.model_construct(_fields_set=_fields_of(kind), **(dict(model) | changed))
