@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 
 import pytest
 from tests.golden.report_examples import CASES
@@ -13,8 +14,10 @@ from tests.unit.judge.test_sections import BY_PROFILE, found
 
 from steelyard.errors import HostError
 from steelyard.judge.findings import RunFindings
+from steelyard.report.charts.drawing import Drawing
 from steelyard.report.formats.latex import NUMBERS, SOURCE
 from steelyard.report.formats.latex.article import article
+from steelyard.report.formats.latex.figures import figure_of
 from steelyard.report.formats.latex.numbers import Numbers, letters, named
 from steelyard.report.formats.latex.pdf import PROGRAM, compiled
 from steelyard.report.formats.latex.tables import grid
@@ -234,3 +237,13 @@ def test_what_an_author_wrote_wrongly_is_named_with_its_line() -> None:
     with pytest.raises(HostError, match=r"Undefined control sequence.*\\nosuchcommand") as raised:
         compiled(article(wrong))
     assert raised.value.slug == "article-cannot-be-compiled"
+
+
+def test_without_what_draws_its_figures_an_article_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    drawing = Drawing("one", "One", "", '<svg viewBox="0 0 10 10"></svg>')
+    with pytest.raises(HostError) as error:
+        figure_of(drawing, ())
+    assert (error.value.slug, "[pdf]" in str(error.value.hint)) == ("no-vl-convert", True)

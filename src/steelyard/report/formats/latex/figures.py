@@ -6,8 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 
-import vl_convert
-
+from steelyard.errors import HostError
 from steelyard.report.charts.drawing import Drawing
 
 FOLDER = "figures"
@@ -55,7 +54,19 @@ def _width(svg: str) -> float:
 
 
 def _pdf(svg: str) -> bytes:
-    """With the colours of paper: what draws the file knows no variables of a page."""
+    """With the colours of paper: what draws the file knows no variables of a page.
+
+    Raises:
+        HostError: what draws it is not installed.
+    """
+    try:
+        import vl_convert  # noqa: PLC0415 - of an extra
+    except ImportError as error:
+        raise HostError(
+            "the figures of an article are drawn by vl-convert, which is not installed",
+            hint="pip install 'steelyard[pdf]'",
+            slug="no-vl-convert",
+        ) from error
     plain = svg
     while _WITH_FALLBACK.search(plain):
         plain = _WITH_FALLBACK.sub(r"\1", plain)
