@@ -80,7 +80,7 @@ def test_doctor_and_the_changes_of_a_plan_name_a_clock_that_is_off(
     steelyard: Steelyard, far: Far
 ) -> None:
     far.says(ahead_ns=5 * MINUTES)
-    examined = steelyard.run("doctor", "--study", ".", "--json")
+    examined = steelyard.run("doctor", ".", "--json")
     checks = [each for each in json.loads(examined.stdout) if each["name"] == "wall clock"]
     assert [(each["machine"], each["verdict"]) for each in checks] == [(ADDRESS, "note")]
     assert "5 min ahead of" in checks[0]["value"]
@@ -139,7 +139,7 @@ def test_an_agent_of_another_version_is_refused_before_anything_is_started(
     assert ADDRESS in done.stderr
     assert "hint" in done.stderr
     assert not [each for each in run_of(steelyard).events() if isinstance(each, AttemptStarted)]
-    examined = steelyard.run("doctor", "--study", ".", "--json")
+    examined = steelyard.run("doctor", ".", "--json")
     assert examined.returncode == 3
     assert "0.0.7" in examined.stdout
 

@@ -131,5 +131,5 @@ def test_a_generator_that_cannot_be_reached_is_named_before_anything_starts(
 ) -> None:
     study = STUDY.format(address=spread.address, hosts="ssh://g1, ssh://nowhere")
     (spread.folder / "study.yaml").write_text(study)
-    told = spread.run("doctor", "--study", ".")
+    told = spread.run("doctor", ".")
     assert "ssh://nowhere" in told.stdout + told.stderr

@@ -168,7 +168,7 @@ def test_machines_of_another_kind_are_named_before_anything_is_measured(
     other.stop()
     other.architecture.write_text("sparc64\n", encoding="ascii")
     other.start()
-    examined = json.loads(tool.run("doctor", "--study", "day.yaml", "--json").stdout)
+    examined = json.loads(tool.run("doctor", "day.yaml", "--json").stdout)
     (kinds,) = (each for each in examined if each["name"] == "kinds of machines")
     assert kinds["verdict"] == "note"
     assert "two.example: architecture sparc64" in kinds["value"]

@@ -36,7 +36,7 @@ def said(*arguments: str) -> str:
         (["--platform", "podman", "--set", "storage=tape"], "not one of the choices"),
         (["--platform", "ssh"], "needs --set host="),
         (["--set", "cpus=1"], "belong to --platform"),
-        (["--variant", "small"], "belongs to --study PATH"),
+        (["--variant", "small"], "belongs to a STUDY"),
         (["--margin", "200%"], "--margin lies between 0 % and 100 %"),
         (["--margin", "much"], "--margin: "),
     ],

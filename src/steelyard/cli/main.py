@@ -215,7 +215,7 @@ COMMANDS = {
         _MACHINE,
         (
             "steelyard doctor --margin 2%",
-            "steelyard doctor --study my-study",
+            "steelyard doctor my-study",
             "steelyard doctor --fix",
         ),
         "cli.doctor.examination",

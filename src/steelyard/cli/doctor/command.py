@@ -12,6 +12,15 @@ from steelyard.errors import ExitCode
 
 
 def doctor(  # noqa: PLR0917 - typer reads options from the parameters
+    study: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="STUDY",
+            help="Also: what does this study need of its machines, and what do its servers turn "
+            "away?",
+            show_default=False,
+        ),
+    ] = None,
     results: Annotated[
         Path,
         typer.Option(
@@ -21,12 +30,6 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
     margin: Annotated[
         str | None,
         typer.Option("--margin", help="Also: what would a margin like `2%` cost on this machine?"),
-    ] = None,
-    study: Annotated[
-        Path | None,
-        typer.Option(
-            "--study", help="Also: its other machines, and what do its servers turn away?"
-        ),
     ] = None,
     variant: Annotated[
         str | None, typer.Option("--variant", help="A variant of that study.")
@@ -62,7 +65,7 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
     if undo:
         return undone()
     if variant is not None and study is None:
-        raise typer.BadParameter("--variant belongs to --study PATH")
+        raise typer.BadParameter("--variant belongs to a STUDY")
     if settings or image:
         raise typer.BadParameter("--set and --image belong to --platform NAME")
     return _examined(results, margin, study, variant, fix=fix, as_json=as_json)
