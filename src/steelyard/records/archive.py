@@ -99,11 +99,19 @@ class MachineNames(Frozen):
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
+def in_full(path: Path) -> Path:
+    """The same folder by a path that an agent takes, without ``..``, and of two names at least."""
+    return path.resolve() if ".." in path.parts or len(path.parts) < 2 else path
+
+
 @dataclass(frozen=True)
 class Run:
-    """One run on disk."""
+    """One run on disk; ``path`` names its study's folder, too, and climbs nowhere."""
 
     path: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", in_full(self.path))
 
     @property
     def name(self) -> str:
@@ -213,11 +221,11 @@ class Run:
         Raises:
             RecordError: at the one that is damaged, or in the end, where one is missing.
         """
-        keys = []
+        keys, before = [], self.events()
         for each in self._attempts("record"):
             keys.append(each.key)
             yield each.record()
-        refuse_unlike_the_ledger(self.path, self.events(), keys)
+        refuse_unlike_the_ledger(self.path, before, keys, self.events)
 
     def attempt_keys(self) -> list[str]:
         """Names of all attempts, in order: of those with a folder, and of those that are packed.

@@ -16,7 +16,7 @@ from steelyard.records.archive import Run, RunFacts, open_run, runs_below
 from steelyard.records.counters import Counters
 from steelyard.records.creation import create_run
 from steelyard.records.events import AttemptFinished, AttemptStarted
-from steelyard.records.files.checksums import SUMS
+from steelyard.records.files.checksums import SUMS, refuse_unlike_the_ledger
 from steelyard.records.files.documents import VERSION
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Outcome, TrialRecord
@@ -80,6 +80,34 @@ def test_an_attempt_is_never_written_twice(run: Run) -> None:
     write(run, record(1, Outcome.OK))
     with pytest.raises(FileExistsError):
         write(run, record(1, Outcome.OK))
+
+
+def test_a_path_that_climbs_or_has_one_name_is_the_run_itself(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(run, record(1, Outcome.OK))
+    monkeypatch.chdir(run.path)
+    for path in (Path(), Path("..") / run.name, run.path / ".." / run.name):
+        assert Run(path).path == run.path
+    monkeypatch.chdir(run.path.parent)
+    assert (Run(Path(run.name)).key, len(Run(Path(run.name)).records())) == (run.key, 1)
+
+
+def test_attempts_that_end_while_a_run_is_read_are_none_that_is_missing(run: Run) -> None:
+    write(run, record(1, Outcome.OK))
+    reading = run.each_record()
+    next(reading)
+    write(run, record(2, Outcome.OK))
+    assert list(reading) == []
+
+
+def test_an_attempt_that_begins_while_a_run_is_read_is_in_its_ledger(run: Run) -> None:
+    write(run, record(1, Outcome.OK))
+    write(run, record(2, Outcome.OK))
+    events = run.events()
+    refuse_unlike_the_ledger(run.path, events[:2], ["0001-1", "0002-1"], lambda: events)
+    with pytest.raises(RecordError):
+        refuse_unlike_the_ledger(run.path, events[:2], ["0001-1", "0003-1"], lambda: events)
 
 
 def test_a_folder_that_a_crash_left_is_no_attempt(run: Run) -> None:

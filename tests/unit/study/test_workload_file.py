@@ -55,6 +55,11 @@ def test_a_right_file_reads() -> None:
     assert list(read.metrics) == ["tool.rate", "tool.time", "tool.max", "throughput"]
 
 
+def test_a_required_setting_may_stand_where_nothing_must_be_missing() -> None:
+    text = GOOD.replace("{body:KiB}", "{depth}").replace("depth: {", "depth: {required: true, ")
+    assert WORKLOAD_FILES.parse(text.encode(), Path("mine.yaml")).settings["depth"].required
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "place", "message"),
     [

@@ -21,6 +21,7 @@ from steelyard.hosts.kinds import Kind, kinds_of
 from steelyard.hosts.looks import only_looks
 from steelyard.plan.make import Planned
 from steelyard.plan.model import Plan
+from steelyard.records.archive import in_full
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.file.source import study_path
 from steelyard.study.model import Study
@@ -90,9 +91,9 @@ def changes_of(path: Path, study: Study, plan: Plan, results: Path) -> Changes:
     file = study_path(path)
     with TemporaryDirectory(prefix="steelyard-plan-") as aside:
         run = new_run(path, study, plan, Path(aside))
-        steps = rehearse(study, plan, run, results.absolute() / study.name / run.name)
+        steps = rehearse(study, plan, run, in_full(results).absolute() / study.name / run.name)
     places = StudyPlaces.of(file.read_bytes(), file, study.variant)
-    looked = look_now(study, file, existing(results.absolute()))
+    looked = look_now(study, file, existing(in_full(results).absolute()))
     missing = [(places.line_of(one.system, one.key), one) for one in looked.missing]
     needs = needs_of(study, plan)
     return Changes(steps, needs, missing, looked.unreachable, looked.walls, looked.kinds)

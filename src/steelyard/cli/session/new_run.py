@@ -12,7 +12,7 @@ from pathlib import Path
 import steelyard
 from steelyard.errors import HostError
 from steelyard.plan.model import Plan
-from steelyard.records.archive import Run, RunFacts
+from steelyard.records.archive import Run, RunFacts, in_full
 from steelyard.records.commitment import Commitment
 from steelyard.records.creation import create_machines, create_run
 from steelyard.records.own_files.author_notes import kept_notes
@@ -61,7 +61,7 @@ def _made(
         tool_version=steelyard.__version__,
         tool_commit=_commit(),
         study=study.name,
-        study_file=str(file.absolute()),
+        study_file=str(in_full(file).absolute()),
         study_sha256=study.sha256,
         variant=study.variant,
         machine=study.machine,

@@ -7,7 +7,7 @@ steelyard: ``sha256sum -c SHA256SUMS``.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from steelyard.errors import RecordError
@@ -81,22 +81,31 @@ def checked(folder: Path, name: str, data: bytes, sums: Sums | None) -> bytes:
     return data
 
 
-def refuse_unlike_the_ledger(run: Path, events: Sequence[Event], keys: Iterable[str]) -> None:
-    """Holds the attempts on the disk against what the ledger says of them.
+def refuse_unlike_the_ledger(
+    run: Path, before: Sequence[Event], keys: Iterable[str], now: Callable[[], Sequence[Event]]
+) -> None:
+    """Holds the attempts on the disk against what the ledger said ``before`` they were listed; of a
+    run that goes on further ones have been started meanwhile, as it says ``now``.
 
     Raises:
         RecordError: one is missing that was finished, or one is there that was never started.
     """
     there = set(keys)
-    for key in dict.fromkeys(_key(e) for e in events if isinstance(e, AttemptFinished)):
+    for key in dict.fromkeys(_key(e) for e in before if isinstance(e, AttemptFinished)):
         if key not in there:
             raise _unlike(f"{run / 'trials' / key} is missing: the ledger says that it is finished")
-    unknown = sorted(there - {_key(e) for e in events if isinstance(e, AttemptStarted)})
+    unknown = there - _started(before)
     if unknown:
+        unknown -= _started(now())
+    for key in sorted(unknown):
         raise _unlike(
-            f"{run / 'trials' / unknown[0]} is not in the ledger: lines of {run / 'ledger.jsonl'} "
+            f"{run / 'trials' / key} is not in the ledger: lines of {run / 'ledger.jsonl'} "
             "are missing, or the folder is of another run"
         )
+
+
+def _started(events: Iterable[Event]) -> set[str]:
+    return {_key(event) for event in events if isinstance(event, AttemptStarted)}
 
 
 def held_against_the_plan(

@@ -151,8 +151,9 @@ def _placeholders(entry: Workload) -> Iterator[Mistake]:
 def _by_value(where: Where, name: str, given: set[str], entry: Workload) -> Iterator[Mistake]:
     setting = entry.settings[name]
     yield from value_mistakes(where, name, setting, given)
-    if values_of(setting) and setting.default is None and where[0] == "placeholders":
-        hint = f"give `{name}` a default"
+    may_be_empty = setting.default is None and not setting.required
+    if values_of(setting) and may_be_empty and where[0] == "placeholders":
+        hint = f"give `{name}` a default, or add `required: true`"
         yield Mistake(where, f"`{name}` may be left out, and then nothing stands here", hint)
 
 
@@ -167,14 +168,16 @@ def _texts(entry: Workload) -> Iterator[Mistake]:
         for placeholder in placeholders(text):
             name = placeholder.name
             if _may_be_empty(name, entry) and not (where in own and where[1] == name):
-                hint = f"give it a default, or use `words: {{{name}: [...]}}`"
+                hint = f"add `required: true`, a default, or use `words: {{{name}: [...]}}`"
                 message = f"`{name}` may be left out, and then its placeholder has no value"
                 yield Mistake(where, message, hint)
 
 
 def _may_be_empty(name: str, entry: Workload) -> bool:
     setting = entry.settings.get(name)
-    return setting is not None and name not in entry.placeholders and setting.default is None
+    if setting is None or name in entry.placeholders:
+        return False
+    return setting.default is None and not setting.required
 
 
 def _metrics(entry: Workload, standard: Mapping[str, Response]) -> Iterator[Mistake]:
