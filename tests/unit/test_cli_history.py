@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.history.test_chain import SLOWER, measured
+from tests.unit.history.test_chain import SLOWER, measured, named, repeated
 from tests.unit.history.test_series import run
 from typer.testing import CliRunner
 
@@ -65,8 +65,8 @@ def test_runs_of_a_folder_are_taken_by_time_and_printed_for_programs(
 
 
 def test_every_row_has_a_cell_for_each_column_whatever_was_found() -> None:
-    runs = [*[measured(0, 1, SLOWER)] * 3, measured(1, 2, SLOWER), measured(0, 2)]
-    chain = chain_of([*runs, measured(2, 3, tested={})])
+    runs = [*repeated(3, 0, 1, SLOWER), measured(1, 2, SLOWER), measured(0, 2)]
+    chain = chain_of([*runs, named("new", "newer")])
     assert {link.standing for link in chain.links} >= {Standing.NAMED, Standing.KNOWN}
     assert {len(link_cells(link)) for link in chain.links} == {len(LINK_HEAD)}
     assert sum(line.startswith("named: ") for line in chain_lines(chain)) == len(chain.named)

@@ -2,7 +2,7 @@
 
 A run whose baseline is the newest release measures the next one. One with the same two releases
 again confirms it. One whose baseline lies further back measures an anchor again. Releases are known
-by digests and versions of what was tested.
+by digests and versions of what was tested; where those tell nothing apart, by their systems' names.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ from steelyard.records.results.chain import Chain, Link, LinkKind, Standing, Tot
 RATE = 0.05
 _DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 _HINT = "give the runs of one study in the order of their releases, without gaps"
+_REPEATS_HINT = (
+    "these are repeats of one comparison: `steelyard compare` holds two of them against each "
+    "other; in a chain the baseline of each run is what the run before it measured"
+)
 
 Release = tuple[tuple[str, tuple[str, ...]], ...]
 """Digests and versions of a system; empty where none are known."""
@@ -36,14 +40,32 @@ def chain_of(runs: Sequence[RunPoint], chosen: str | None = None, rate: float = 
         raise _refused("there is no run", "name the folders of runs, or that of a study's runs")
     key = chosen or next((each.key for each in runs[0].comparisons), None)
     building = GrowingChain(OnlineRate(rate))
-    points = [_point(run, runs[0], key) for run in runs]
+    _refuse_twice(runs)
+    points: list[ComparisonPoint] = []
+    for run in runs:
+        points.append(_point(run, runs[0], key, points[-1] if points else None))
     for run, point in zip(runs, points, strict=True):
         building.add(run, point)
     return building.chain(runs[0].study, points[-1])
 
 
-def _point(run: RunPoint, first: RunPoint, key: str | None) -> ComparisonPoint:
-    """The comparison of a run that may stand in a chain."""
+def _refuse_twice(runs: Sequence[RunPoint]) -> None:
+    """A run and its copy are one randomised run: they confirm nothing of each other."""
+    known: dict[tuple[object, ...], str] = {}
+    for run in runs:
+        identity = (run.created_unix_ns, run.study_sha256, run.host)
+        if identity in known:
+            also = "" if known[identity] == run.run else f", once as {known[identity]}"
+            raise _refused(f"{run.run} was given twice{also}", "name each run once")
+        known[identity] = run.run
+
+
+def _point(
+    run: RunPoint, first: RunPoint, key: str | None, before: ComparisonPoint | None
+) -> ComparisonPoint:
+    """The comparison of a run that may stand in a chain: that of the key, or the one that goes on
+    from the run before, whose systems may have names of their own in each run.
+    """
     if run.study != first.study:
         raise _refused(f"{run.run} is a run of {run.study}, {first.run} one of {first.study}")
     if not run.is_randomised:
@@ -57,6 +79,8 @@ def _point(run: RunPoint, first: RunPoint, key: str | None) -> ComparisonPoint:
             "wait for it, end it with `steelyard resume`, or leave it out",
         )
     point = None if key is None else run.comparison(key)
+    if point is None and before is not None:
+        point = next((each for each in run.comparisons if _goes_on(each, before)), None)
     if point is None:
         known = ", ".join(f"`{each.key}`" for each in run.comparisons) or "none"
         raise _refused(
@@ -64,6 +88,11 @@ def _point(run: RunPoint, first: RunPoint, key: str | None) -> ComparisonPoint:
             "choose with --comparison one that all runs have",
         )
     return point
+
+
+def _goes_on(point: ComparisonPoint, before: ComparisonPoint) -> bool:
+    one, other = ((each.workload, each.response.name, each.where) for each in (point, before))
+    return one == other and point.baseline == before.other
 
 
 def _refused(message: str, hint: str = _HINT) -> RecordError:
@@ -173,7 +202,7 @@ class GrowingChain:
         if told_apart and before != self.releases[newest] and self.releases[newest]:
             begun = self._anchor(run, before, after, newest)
         else:
-            self._refuse_gap(run, before, newest)
+            self._refuse_gap(run, point, before, told_apart=told_apart)
             verified = told_apart and before == self.releases[newest]
             self.releases.append(after)
             known = _name(after) if told_apart else ""
@@ -182,10 +211,25 @@ class GrowingChain:
         self.links.append(begun)
         return begun
 
-    def _refuse_gap(self, run: RunPoint, before: Release, newest: int) -> None:
-        known = self.releases[newest]
+    def _refuse_gap(
+        self, run: RunPoint, point: ComparisonPoint, before: Release, *, told_apart: bool
+    ) -> None:
+        """The baseline must be the newest release: by its digests where digests tell releases of
+        this chain apart, else by the name of its system.
+        """
+        known = self.releases[-1]
         if before and known and before != known:
             raise _gap(run, before, known)
+        if not self.links or (before and known and (told_apart or self._tells_apart)):
+            return
+        last = self.links[-1].points[-1]
+        if point.baseline != last.other:
+            raise _repeated(run, point, self.links[-1])
+
+    @property
+    def _tells_apart(self) -> bool:
+        """Whether digests or versions tell apart any two releases that were measured."""
+        return any(_told_apart(self.releases[a.against], self.releases[a.at]) for a in self.links)
 
     def _anchor(self, run: RunPoint, before: Release, after: Release, newest: int) -> _Open:
         if after != self.releases[newest] or before not in self.releases[:-1]:
@@ -242,6 +286,20 @@ def _gap(run: RunPoint, before: Release, newest: Release) -> RecordError:
         f"the baseline of {run.run} ({_name(before)}) is not the release before it "
         f"({_name(newest) or 'unknown'}), and its two releases are none of the chain: a run is "
         "missing, or stands in another place"
+    )
+
+
+def _repeated(run: RunPoint, point: ComparisonPoint, link: _Open) -> RecordError:
+    last, earlier = link.points[-1], link.runs[-1]
+    if {point.baseline, point.other} != {last.baseline, last.other}:
+        return _refused(
+            f"the baseline of {run.run} is {point.baseline}, {earlier} measured {last.other}, and "
+            "no digest says that they are the same"
+        )
+    return _refused(
+        f"{run.run} and {earlier} both compare {point.other} with {point.baseline}, and no digest "
+        "says that one goes on from the other, so their ratios are not multiplied",
+        _REPEATS_HINT,
     )
 
 

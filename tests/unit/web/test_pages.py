@@ -73,7 +73,10 @@ def test_a_history_tells_hosts_and_study_files_apart(reader: Reader, results: Pa
         document = reader.ask(f"/history/{STUDY}.json").json()
     assert [run["comparable"] for run in document["runs"]] == [True, True]
     assert document["runs"][0]["comparison"]["margin_log"] > 0
+    assert document["chain"] is None, "repeats of one comparison are not multiplied"
     page = reader.ask(f"/history/{STUDY}").text
+    assert document["no_chain"] in page
+    assert "since the first" not in page
     assert page.index("Not randomised against each other") < page.index("<svg")
 
 

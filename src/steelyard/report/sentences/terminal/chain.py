@@ -104,8 +104,8 @@ def _basis(chain: Chain) -> Iterator[str]:
     unsure = [link.release for link in chain.links if not link.verified]
     if unsure:
         yield (
-            "taken as a chain by the order in which the runs were given, because no digest or "
-            f"version tells both apart: {listed(unsure[:3])}"
+            "taken as a release by the name of its system and the order of the runs, because no "
+            f"digest or version tells it from the one before: {listed(unsure[:3])}"
             + (f" and {len(unsure) - 3} more" if len(unsure) > 3 else "")
         )
 
