@@ -65,6 +65,17 @@ def trials_of(
     )
 
 
+def left_out_of(files: Sequence[ResultFile], names: Sequence[str]) -> dict[str, int]:
+    """How many trials the files hold of each system that was not named."""
+    if _deciding(files, names) is None:
+        return {}
+    found = Counter[str]()
+    for result in (each for file in files for each in file.results):
+        if result.system is not None and result.system not in names:
+            found[result.system] += len(result.trials)
+    return dict(found)
+
+
 def _placed(files: Sequence[ResultFile], names: Sequence[str], kind: Kind) -> Iterator[_Placed]:
     rows = kind.rows
     if rows is not None and rows.systems and len(files) == 1 and len(names) > 1:
@@ -77,7 +88,7 @@ def _placed(files: Sequence[ResultFile], names: Sequence[str], kind: Kind) -> It
             yield _Placed(name, 1, result.conditions, result.trials, result.missing)
         return
     several = any(len(file.results) > 1 for file in files)
-    if (named := _named(files)) is not None and (set(names) <= named or len(files) < 2):
+    if (named := _deciding(files, names)) is not None:
         _refuse_unknown(files[0], names, named)
         for number, file in enumerate(files, 1):
             for result in file.results:
@@ -102,6 +113,12 @@ def _named(files: Sequence[ResultFile]) -> set[str] | None:
     """The systems that the files themselves name, if they do."""
     found = {result.system for file in files for result in file.results}
     return None if None in found else {name for name in found if name is not None}
+
+
+def _deciding(files: Sequence[ResultFile], names: Sequence[str]) -> set[str] | None:
+    """The same where they decide which result is whose; ``None`` where the files' places do."""
+    named = _named(files)
+    return named if named is not None and (set(names) <= named or len(files) < 2) else None
 
 
 def _refuse_unknown(file: ResultFile, names: Sequence[str], named: set[str]) -> None:

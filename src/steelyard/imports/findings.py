@@ -20,7 +20,7 @@ from steelyard.judge.findings import (
     VerdictFinding,
     WorkloadFindings,
 )
-from steelyard.judge.kinds.caveats import JudgedOnce, OrderNotRandom
+from steelyard.judge.kinds.caveats import Caveat, JudgedOnce, OrderNotRandom, SystemsLeftOut
 from steelyard.judge.kinds.not_measured import ValueMissing
 from steelyard.judge.kinds.verdict_notes import (
     NotJudged,
@@ -55,7 +55,7 @@ def findings_of(record: ImportRecord, run: str, sha256: str) -> RunFindings:
         responses=tuple(_response(each, record) for each in record.responses),
         verdicts=verdicts,
         cells=tuple(_cells(record, conditions)),
-        caveats=(OrderNotRandom(), JudgedOnce()),
+        caveats=tuple(_caveats(record)),
     )
     return RunFindings(
         tool_version=record.tool_version,
@@ -94,6 +94,13 @@ def refuse_what_is_not_judged(record: ImportRecord) -> None:
     trials = _trials_with(response, record)
     if response.direction != "none" and not _why_not(trials, response, record):
         visits_of(_rows(response, trials, record.conditions), record.baseline, "none")
+
+
+def _caveats(record: ImportRecord) -> Iterator[Caveat]:
+    yield OrderNotRandom()
+    yield JudgedOnce()
+    if record.left_out:
+        yield SystemsLeftOut(trials=record.left_out)
 
 
 def _response(each: ImportedResponse, record: ImportRecord) -> ResponseFinding:

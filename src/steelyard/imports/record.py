@@ -43,7 +43,10 @@ class ImportedTrial(Frozen):
 
 
 class ImportRecord(Frozen):
-    """All that was read. Nothing is known of the order, and the number of trials is as given."""
+    """All that was read. Nothing is known of the order, and the number of trials is as given.
+
+    ``left_out`` counts the trials that the files hold of each system that was not named.
+    """
 
     schema_version: Literal[1] = 1
     tool_version: str
@@ -56,6 +59,7 @@ class ImportRecord(Frozen):
     responses: tuple[ImportedResponse, ...]
     files: tuple[ImportedFile, ...]
     trials: tuple[ImportedTrial, ...]
+    left_out: dict[str, int] = Field(default={})
 
     def response(self, name: str) -> ImportedResponse:
         """The response of this name, which is one of them."""

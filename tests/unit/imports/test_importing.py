@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from steelyard.cli.main import app
 from steelyard.errors import RecordError
 from steelyard.judge.findings import RunFindings
+from steelyard.judge.kinds.caveats import SystemsLeftOut
 from steelyard.judge.kinds.not_measured import ValueMissing
 from steelyard.records.archive import Run, open_run
 from steelyard.records.missing import TooFewPrinted
@@ -204,6 +205,20 @@ def test_systems_that_the_file_names_need_no_other_file(tmp_path: Path) -> None:
     own = imported(tmp_path, "long-csv", [table], "--as", "system=old,new").workloads[0]
     assert {(v.n_baseline, v.n_other) for v in own.verdicts} == {(4, 4)}
     assert {v.response for v in own.verdicts if not v.exploratory} == {"value.higher"}
+
+
+def test_trials_of_a_system_that_was_not_named_are_said_to_be_left_out(tmp_path: Path) -> None:
+    file = long_csv(tmp_path, [100 + at for at in range(20)])
+    file.write_text(file.read_text("utf-8").replace("new,", "New,", 1), "utf-8")
+    found = imported(tmp_path, "long-csv", [file], "--as", "system=old,new")
+    (verdict,) = found.workloads[0].verdicts
+    assert (verdict.n_baseline, verdict.n_other) == (10, 9)
+    assert SystemsLeftOut(trials={"New": 1}) in found.workloads[0].caveats
+    assert "1 trial of New" in markdown_text(found)
+    said = steelyard(
+        "import", "long-csv", file, "--as", "system=old,new", "--results", tmp_path / "again"
+    )
+    assert "left out, of systems that were not named: 1 trial of New" in said
 
 
 def test_a_system_that_the_file_does_not_name_is_refused_with_those_that_it_does(

@@ -15,7 +15,7 @@ from steelyard.cli.archive.reading import chosen_formats, print_answer, write
 from steelyard.cli.console import say, say_json, shown
 from steelyard.cluster import opened
 from steelyard.errors import ExitCode, HostError
-from steelyard.imports.assemble import trials_of
+from steelyard.imports.assemble import left_out_of, trials_of
 from steelyard.imports.findings import refuse_what_is_not_judged
 from steelyard.imports.folder import keep
 from steelyard.imports.kind import Kind, kind, names
@@ -28,6 +28,7 @@ from steelyard.imports.record import (
 )
 from steelyard.report.figures import counted
 from steelyard.report.from_run import find
+from steelyard.report.notes.caveats import left_out_text
 from steelyard.study.file.complaints import choice_hint
 from steelyard.units import UnitError, parse
 
@@ -83,6 +84,7 @@ def imported(
         responses=tuple(_responses(own, trials)),
         files=tuple(_kept(file, at) for at, file in enumerate(read, start=1)),
         trials=trials,
+        left_out=left_out_of(read, wanted),
     )
     return _finish(record, read, results, chosen, fail_if, json=json)
 
@@ -120,6 +122,8 @@ def _finish(
 def _say_what_was_read(record: ImportRecord, folder: Path) -> None:
     files, trials = counted(len(record.files), "file"), counted(len(record.trials), "trial")
     say(f"read: {files} of {record.kind}, {trials}")
+    if record.left_out:
+        say(f"left out, of systems that were not named: {left_out_text(record.left_out)}")
     for each in record.responses:
         say(f"  {each.name}, {each.label}, in {each.unit}")
     say(f"run: {shown(folder)}")

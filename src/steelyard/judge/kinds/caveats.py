@@ -174,6 +174,13 @@ class JudgedOnce(Note):
     kind: Literal["judged_once"] = "judged_once"
 
 
+class SystemsLeftOut(Note):
+    """Files that were imported hold so many trials of systems that were not named."""
+
+    kind: Literal["systems_left_out"] = "systems_left_out"
+    trials: dict[str, int]
+
+
 class BudgetNotDeclared(Note):
     """No budget of own trials was declared; this many visits were assumed, on each machine."""
 
@@ -333,6 +340,7 @@ Caveat = Annotated[
     | OrderNotRandom
     | OrderRepeats
     | JudgedOnce
+    | SystemsLeftOut
     | BudgetNotDeclared
     | AcceptedNotFound
     | NeverSteady

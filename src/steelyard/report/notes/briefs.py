@@ -17,6 +17,7 @@ from steelyard.judge.kinds.caveats import (
     SamplesDeleted,
     SamplesInParquet,
     SeveralMachines,
+    SystemsLeftOut,
 )
 from steelyard.judge.kinds.verdict_notes import (
     AaControlDiffers,
@@ -162,6 +163,11 @@ def _aa_control_differs(note: AaControlDiffers) -> str:
 @shortens(OrderNotRandom)
 def _order_not_random(_: OrderNotRandom) -> str:
     return "The order was not randomised: drift or background load can look like a difference"
+
+
+@shortens(SystemsLeftOut)
+def _systems_left_out(note: SystemsLeftOut) -> str:
+    return f"The files also hold trials of {listed([*note.trials])}, which were left out"
 
 
 @shortens(OrderRepeats)

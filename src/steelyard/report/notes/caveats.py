@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from steelyard.judge.kinds.caveats import (
     AcceptedNotFound,
     BudgetNotDeclared,
@@ -25,6 +27,7 @@ from steelyard.judge.kinds.caveats import (
     SamplesInParquet,
     ScreeningAssumptions,
     SeveralMachines,
+    SystemsLeftOut,
     SystemsNotSeen,
     TrialExtent,
     WarnedTrials,
@@ -265,6 +268,20 @@ def _judged_once(_: JudgedOnce) -> str:
         "Judged once, after the last trial: the error rate holds only if the number of trials was "
         "fixed before the first one"
     )
+
+
+@writes(SystemsLeftOut)
+def _systems_left_out(note: SystemsLeftOut) -> str:
+    return (
+        f"The files hold {left_out_text(note.trials)} as well: systems that were not named, and "
+        "nothing of them is used. If one is another spelling of a system that was named, its "
+        "trials are missing there"
+    )
+
+
+def left_out_text(trials: Mapping[str, int]) -> str:
+    """``3 trials of a and 1 trial of b``."""
+    return listed([f"{counted(count, 'trial')} of {name}" for name, count in trials.items()])
 
 
 @writes(BudgetNotDeclared)

@@ -64,6 +64,7 @@ _GRAVE = (
     of_runs.MachineMissing,
     of_runs.OrderNotRandom,
     of_runs.OrderRepeats,
+    of_runs.SystemsLeftOut,
     of_runs.FailuresUnequal,
     of_runs.ManyFailures,
     of_runs.GeneratorBottleneck,
