@@ -12,9 +12,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from steelyard.errors import RecordError
 from steelyard.records.events import InterimComparison, InterimLook
+from steelyard.web.looks import Identity, identity, with_size
 from steelyard.web.reading import MOST_FILE_BYTES, read_bounded, read_tail
 
 TAIL_BYTES = 64 * 1024
+SIZES_BYTES = 1024 * 1024
+"""How far back a size is looked for that the newest look does not give."""
+_WANTED = (b'"session_', b'"attempt_', b'"interim_look"')
 _LOCKS = Path("/proc/locks")
 _NOT_DECIDED = {"undecided", "not_judged"}
 _LOOK: TypeAdapter[InterimLook] = TypeAdapter(InterimLook)
@@ -25,7 +29,8 @@ class RunState:
     """``ended`` is why the last session ended, ``None`` while one is open or was killed.
 
     ``failed``: an error ended it. ``lead`` is the comparison that stands for the run on the list:
-    over all conditions where there is one. ``words`` are those of all comparisons, each once.
+    over all conditions where there is one, with the last size that a look gave. ``words`` are those
+    of all comparisons, each once.
     """
 
     ended: str | None = None
@@ -53,11 +58,29 @@ def state_of(ledger: Path) -> RunState:
             ended, closed = str(event.get("reason") or "error"), True
         elif kind in {"session_opened", "attempt_started", "attempt_finished"}:
             closed = True
-        elif kind == "interim_look":
+        elif kind == "interim_look" and look is None:
             look = _look(event)
         if closed and look is not None:
             break
-    return RunState(ended) if look is None else _with_look(ended, look)
+    if look is None:
+        return RunState(ended)
+    sizes = _sizes(tail, look) or _sizes(read_tail(ledger, SIZES_BYTES), look)
+    comparisons = tuple(with_size(each, sizes) for each in look.comparisons)
+    return _with_comparisons(ended, look.visits_done, comparisons)
+
+
+def _sizes(tail: bytes, newest: InterimLook) -> dict[Identity, InterimComparison]:
+    """The last size of each comparison of the newest look, from as many looks as that takes."""
+    wanted = {identity(each) for each in newest.comparisons}
+    found: dict[Identity, InterimComparison] = {}
+    for event in _events_backwards(tail, (b'"interim_look"',)):
+        look = _look(event)
+        for each in look.comparisons if look else ():
+            if each.estimate_log is not None and identity(each) in wanted:
+                found.setdefault(identity(each), each)
+        if len(found) == len(wanted):
+            break
+    return found
 
 
 def state_of_import(findings: Path) -> RunState:
@@ -91,18 +114,18 @@ def together(states: Iterable[RunState]) -> RunState:
     )
 
 
-def _with_look(ended: str | None, look: InterimLook) -> RunState:
-    words = look.comparisons
-    open_still = sum(each.word in _NOT_DECIDED for each in words)
-    whole = [each for each in words if each.conditions is None]
-    lead = next(iter([*whole, *words]), None)
-    each_once = tuple(dict.fromkeys(each.word for each in words))
-    return RunState(ended, look.visits_done, len(words) - open_still, open_still, lead, each_once)
+def _with_comparisons(
+    ended: str | None, visits: int | None, each: tuple[InterimComparison, ...]
+) -> RunState:
+    open_still = sum(one.word in _NOT_DECIDED for one in each)
+    whole = [one for one in each if one.conditions is None]
+    lead = next(iter([*whole, *each]), None)
+    words = tuple(dict.fromkeys(one.word for one in each))
+    return RunState(ended, visits, len(each) - open_still, open_still, lead, words)
 
 
-def _events_backwards(tail: bytes) -> Iterator[dict[str, Any]]:
+def _events_backwards(tail: bytes, wanted: tuple[bytes, ...] = _WANTED) -> Iterator[dict[str, Any]]:
     """Those that say how a run stands; other lines are not parsed."""
-    wanted = (b'"session_', b'"attempt_', b'"interim_look"')
     for line in reversed(tail.splitlines()):
         if any(name in line[:64] for name in wanted):
             try:

@@ -132,6 +132,21 @@ def test_the_interval_is_drawn_at_every_look_that_gave_one(run: Path) -> None:
     assert "<svg" in parts_of(follower, running=True, chosen=99)["closing"]
 
 
+def test_the_last_size_stays_beside_the_words_of_later_looks(run: Path) -> None:
+    lead = LOOK["comparisons"][0]  # type: ignore[index]
+    nothing = {"estimate_log": None, "low_log": None, "high_log": None}
+    later = {**LOOK, "comparisons": [{**lead, **nothing, "word": "undecided", "n_other": 7}]}
+    append(run, LOOK, *[{**later, "visits_done": 13 + n} for n in range(300)])
+    state = state_of(run / "ledger.jsonl")
+    assert state.lead is not None
+    assert (state.visits, state.lead.word, state.lead.n_other) == (312, "undecided", 7)
+    assert (state.lead.estimate_log, state.lead.low_log, state.lead.high_log) == (-0.5, -0.7, -0.3)
+    follower = Follower(run)
+    follower.look()
+    assert follower.progress.comparisons == (state.lead,)
+    assert "-39.3" in parts_of(follower, running=False, chosen=1)["verdicts"].replace("\u2212", "-")
+
+
 def test_nothing_is_known_of_a_run_that_has_not_begun() -> None:
     progress = Progress(None, None)
     assert (progress.left_s, progress.visits_planned, progress.visits_done) == (None, 0, 0)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from steelyard.plan.budget import remaining_s
 from steelyard.plan.model import Cell, Plan
@@ -26,6 +26,7 @@ from steelyard.records.events import (
     WorkloadStopped,
 )
 from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.web.looks import Identity, identity, same, with_size
 
 Phase = Literal[
     "not_begun", "opening", "preparing", "trial", "between_trials", "restoring", "compared", "ended"
@@ -91,6 +92,7 @@ class Progress:
     _taken_s: dict[str, dict[int, float]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(float))
     )
+    _sizes: dict[Identity, InterimComparison] = field(default_factory=dict)
     _begun_ns: int | None = None
     _from_ns: int | None = None
     _last_ns: int = 0
@@ -144,6 +146,12 @@ class Progress:
         return self.looks[-1].visits if self.looks else 0
 
     @property
+    def comparisons(self) -> tuple[InterimComparison, ...]:
+        """The words of the newest look, each with the last size that a look gave."""
+        newest = self.last_look.comparisons if self.last_look else ()
+        return tuple(with_size(each, self._sizes) for each in newest)
+
+    @property
     def left_s(self) -> float | None:
         """How long the rest takes at most; ``None`` before a trial, and at the end."""
         if self.plan is None or self.phase in {"ended", "not_begun"}:
@@ -164,6 +172,8 @@ class Progress:
     def _looks(self, event: InterimLook) -> None:
         self.last_look = event
         self.looks.append(Looked(event.visits_done, event.comparisons))
+        sized = (each for each in event.comparisons if each.estimate_log is not None)
+        self._sizes.update({identity(each): each for each in sized})
         if event.decided:
             self.phase = "restoring"
 
@@ -176,14 +186,3 @@ def funnel(looks: Sequence[Looked], lead: InterimComparison) -> list[tuple[int, 
         for each in look.comparisons
         if same(each, lead) and each.estimate_log is not None
     ]
-
-
-def same(a: InterimComparison, b: InterimComparison) -> bool:
-    """Whether two looks speak of the same comparison."""
-    return identity(a) == identity(b)
-
-
-def identity(each: InterimComparison) -> tuple[Any, ...]:
-    conditions: Mapping[str, Any] | None = each.conditions
-    where = None if conditions is None else tuple(sorted(conditions.items()))
-    return each.workload, each.baseline, each.other, where

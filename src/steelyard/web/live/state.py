@@ -71,7 +71,7 @@ def document_of(follower: Follower, running: bool) -> dict[str, Any]:
 def parts_of(follower: Follower, running: bool, chosen: int) -> dict[str, str]:
     """Pieces of the page, by the identifier of the element that each stands in."""
     progress = follower.progress
-    comparisons = progress.last_look.comparisons if progress.last_look else ()
+    comparisons = progress.comparisons
     place = min(max(chosen, 1), max(1, len(comparisons)))
     return {
         "now": filled("live_now.html.j2", rows=list(_now(follower, running))),
@@ -170,13 +170,11 @@ def _title(follower: Follower, each: InterimComparison) -> str:
 
 
 def _choices(follower: Follower) -> list[str]:
-    look = follower.progress.last_look
-    return [] if look is None else [_title(follower, each) for each in look.comparisons]
+    return [_title(follower, each) for each in follower.progress.comparisons]
 
 
 def _verdicts(follower: Follower) -> list[tuple[str, ...]]:
-    look = follower.progress.last_look
-    return [] if look is None else [_verdict(follower, each) for each in look.comparisons]
+    return [_verdict(follower, each) for each in follower.progress.comparisons]
 
 
 def _verdict(follower: Follower, each: InterimComparison) -> tuple[str, ...]:
