@@ -91,6 +91,9 @@ def test_an_import_has_its_trials_and_the_words_of_its_report(tmp_path: Path) ->
     assert done.exit_code == 0, done.output
     (row,) = document(results)["runs"]
     assert (row["status"], row["trials"], len(row["words"])) == ("imported", 20, 1)
+    assert row["said"].startswith(f"two against one: {row['words'][0].replace('_', ' ')}, ")
+    assert row["lead"]["low_log"] < row["lead"]["estimate_log"] < row["lead"]["high_log"]
+    assert row["comparisons_decided"] + row["comparisons_open"] == 1
 
 
 def test_the_largest_comes_first_by_size(results: Path) -> None:

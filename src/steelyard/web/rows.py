@@ -30,10 +30,13 @@ def row_of(run: ListedRun) -> dict[str, Any]:
 
 
 def said(lead: InterimComparison | None) -> str | None:
-    """``https against http: slower, -74.5 % (-80.3 to -67.3 %)``."""
+    """``https against http: slower, -74.5 % (-80.3 to -67.3 %)``, after its workload where a run
+    has several.
+    """
     if lead is None:
         return None
-    text = f"{lead.other} against {lead.baseline}: {words_of(lead.word)}"
+    of = f"{lead.workload}: " if lead.workload else ""
+    text = f"{of}{lead.other} against {lead.baseline}: {words_of(lead.word)}"
     if lead.estimate_log is None:
         return text
     ends = lead.low_log, lead.high_log

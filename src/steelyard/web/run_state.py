@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -84,14 +84,44 @@ def _sizes(tail: bytes, newest: InterimLook) -> dict[Identity, InterimComparison
 
 
 def state_of_import(findings: Path) -> RunState:
-    """Of what another tool measured: its words are those of its report, where that has findings."""
+    """Of what another tool measured: verdicts and words of its report, where that has findings."""
     try:
         workloads = json.loads(read_bounded(findings, MOST_FILE_BYTES))["workloads"]
-        verdicts = [each for workload in workloads for each in workload["verdicts"]]
-        words = [str(each["word"]) for each in verdicts if not each["exploratory"]]
+        judged = [
+            (workload, each)
+            for workload in workloads
+            for each in workload["verdicts"]
+            if not each["exploratory"]
+        ]
+        words = tuple(dict.fromkeys(str(each["word"]) for _, each in judged))
     except (OSError, RecordError, ValueError, TypeError, KeyError):
-        words = []
-    return RunState("imported", words=tuple(dict.fromkeys(words)))
+        return RunState("imported")
+    try:
+        several = len(workloads) > 1
+        each = tuple(_judged(own, of, several=several) for of, own in judged if _primary(of, own))
+    except (ValueError, TypeError, KeyError):
+        each = ()
+    return replace(_with_comparisons("imported", None, each), words=words)
+
+
+def _primary(workload: dict[str, Any], verdict: dict[str, Any]) -> bool:
+    named = (one for one in workload["responses"] if one["name"] == verdict["response"])
+    return any(one["primary"] for one in named)
+
+
+def _judged(
+    verdict: dict[str, Any], workload: dict[str, Any], *, several: bool
+) -> InterimComparison:
+    """A verdict as a look would say it; the interval is the one that belongs to its word."""
+    names = ("baseline", "other", "conditions", "word", "margin_log", "n_baseline", "n_other",
+             "estimate_log")  # fmt: skip
+    of = "equivalence_" if verdict["word"] == "equivalent" else ""
+    return InterimComparison.model_validate({
+        **{name: verdict[name] for name in names},
+        "workload": workload["name"] if several else None,
+        "low_log": verdict[f"{of}low_log"],
+        "high_log": verdict[f"{of}high_log"],
+    })  # fmt: skip
 
 
 def together(states: Iterable[RunState]) -> RunState:

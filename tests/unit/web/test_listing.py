@@ -9,6 +9,7 @@ from tests.unit.web.conftest import LOOK, add_run
 
 from steelyard.web.index import Index, ListedRun
 from steelyard.web.listing import Asked, select
+from steelyard.web.rows import said
 
 
 @pytest.fixture
@@ -59,3 +60,11 @@ def test_the_address_holds_the_whole_state() -> None:
     asked = Asked.of(query)
     assert asked.query() == "q=a+b%26c&study=s%2F0&sort=effect&order=up&page=3"
     assert Asked.of({}).query() == ""
+
+
+def test_a_run_of_several_workloads_says_which_one_its_verdict_is_of(tmp_path: Path) -> None:
+    (one,) = LOOK["comparisons"]  # type: ignore[misc]
+    look = {**LOOK, "comparisons": [{**one, "workload": name} for name in ("read", "write")]}
+    add_run(tmp_path, "a/run", events=[look])
+    lead = Index(tmp_path).listing().runs["a/run"].state.lead
+    assert (said(lead) or "").startswith("read: durable against fast: slower, ")
