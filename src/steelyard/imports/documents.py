@@ -15,6 +15,14 @@ from steelyard.records.own_files.separated_values import Field, rows_of
 _CUT = "was it cut? give it as the tool wrote it"
 
 
+class Row(dict[str, object]):
+    """What stands in one line of a file, which counts from 1."""
+
+    def __init__(self, held: Mapping[str, object], line: int) -> None:
+        super().__init__(held)
+        self.line = line
+
+
 def wrong(path: Path, line: int, message: str, hint: str | None, column: int = 1) -> StudyError:
     """The one complaint about a file."""
     return StudyError([Complaint(path, line, column, message, hint)], slug="imported-file-is-wrong")
@@ -37,11 +45,12 @@ def _json(text: str, path: Path, kind_name: str, _kind: Kind) -> object:
 
 def _ndjson(text: str, path: Path, kind_name: str, _kind: Kind) -> object:
     why = f"is no JSON, as every line of {kind_name} is"
-    return [
-        _parsed(line, path, why, number)
+    found = [
+        (number, _parsed(line, path, why, number))
         for number, line in enumerate(text.split("\n"), start=1)
         if line.strip()
     ]
+    return [Row(held, number) if isinstance(held, dict) else held for number, held in found]
 
 
 def _parsed(text: str, path: Path, why: str, line: int) -> object:
@@ -63,7 +72,7 @@ def _csv(text: str, path: Path, kind_name: str, kind: Kind) -> object:
     return [*_records(rows, path, form)]
 
 
-def _records(rows: list[list[Field]], path: Path, form: CsvForm) -> Iterator[Mapping[str, str]]:
+def _records(rows: list[list[Field]], path: Path, form: CsvForm) -> Iterator[Row]:
     keys: list[str] = []
     for number, row in enumerate(rows):
         if (row[0].text == form.header) if form.header else number == 0:
@@ -72,7 +81,7 @@ def _records(rows: list[list[Field]], path: Path, form: CsvForm) -> Iterator[Map
             keys = []
         elif keys:
             _refuse_torn(row, keys, path)
-            yield dict(zip(keys, [field.text for field in row], strict=True))
+            yield Row(dict(zip(keys, [each.text for each in row], strict=True)), row[0].line)
 
 
 def _refuse_torn(row: list[Field], keys: list[str], path: Path) -> None:

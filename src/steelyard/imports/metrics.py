@@ -30,6 +30,10 @@ from steelyard.study.workload.entry import Workload, response_of
 from steelyard.study.workload.metric import Look, Metric, Refusal, Scale, Take
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+_NO_NUMBER = (
+    "a plain number such as 1234.5 belongs there, without unit or separators of thousands; a trial "
+    "that gave none is to be repeated"
+)
 _TAKE: dict[Take, Callable[[Sequence[float]], float]] = {
     "first": lambda values: values[0],
     "last": lambda values: values[-1],
@@ -198,7 +202,8 @@ def scaled(found: Found, scale: Scale) -> float:
         NotThereError: it is none, or its unit is not known.
     """
     if _NUMBER.fullmatch(found.text) is None:
-        raise NotThereError(f"`{found.text}` is no number")
+        said = f"`{found.text}`" if found.text else "an empty text"
+        raise NotThereError(f"{said} is no number", text=found.text, hint=_NO_NUMBER)
     value = float(found.text)
     if isinstance(scale, Mapping):
         if (found.unit or "") not in scale:

@@ -39,7 +39,7 @@ def trials_of(kind: Kind, part: Printed, whole: Printed) -> Numbers:
             numbers = _numbers(kind, metric, part)
         except NotThereError as error:
             if name not in kind.optional:
-                raise NotThereError(f"{name}: {error}") from error
+                raise error.at(name) from error
             numbers = Reason(kind="not_printed")
         if isinstance(numbers, list):
             columns[name] = [_finite(value, name) for value in numbers]
@@ -108,7 +108,8 @@ def _of_trial(found: Found, metric: ImportedMetric, scale: Scale) -> float:
 
 def _finite(value: float, name: str) -> float:
     if not math.isfinite(value):
-        raise NotThereError(f"{name} is not finite")
+        hint = "a number that a double can hold belongs there: was a digit or a unit lost?"
+        raise NotThereError(f"{name} is not finite", hint=hint)
     return value
 
 

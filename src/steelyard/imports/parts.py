@@ -28,11 +28,12 @@ def printed(kind: Kind, text: str, document: object = None) -> Printed:
 
 
 class Part(NamedTuple):
-    """One row: its name, the system that it says it is of, and what it holds."""
+    """One result: its name, the system that it says it is of, what it holds, and its rows."""
 
     name: str | None
     system: str | None
     printed: Printed
+    rows: tuple[object, ...] = ()
 
 
 def parts_of(kind: Kind, rows: Rows, text: str, document: object) -> Iterator[Part]:
@@ -55,7 +56,8 @@ def parts_of(kind: Kind, rows: Rows, text: str, document: object) -> Iterator[Pa
         found = list(grouped.items())
     for name, item in found:
         whole = printed(kind, f"{item}\n") if isinstance(item, str) else printed(kind, "", item)
-        yield Part(name, _system(item, rows), whole)
+        held = tuple(item) if rows.together and isinstance(item, list) else (item,)
+        yield Part(name, _system(item, rows), whole, held)
 
 
 def _system(item: object, rows: Rows) -> str | None:

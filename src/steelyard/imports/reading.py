@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from steelyard.imports.documents import document_of, wrong
+from steelyard.imports.documents import Row, document_of, wrong
 from steelyard.imports.kind import Kind
 from steelyard.imports.metrics import refused_reason, taken
 from steelyard.imports.numbers import Numbers, Values, together, trials_of
@@ -21,6 +21,7 @@ from steelyard.study.workload.entry import is_version, within
 from steelyard.study.workload.metric import Look
 
 MOST_BYTES = 256 * 2**20
+_REFUSED = "nothing of such a file is used: find out what failed, and measure all of it again"
 
 
 @dataclass(frozen=True)
@@ -93,14 +94,26 @@ def parse_file(data: bytes, path: Path, kind_name: str, kind: Kind) -> ResultFil
         results = tuple(_results(kind, text, document))
         _refuse_contradiction(whole, text, path, kind)
     except NotThereError as error:
-        seen = ", ".join(kind.seen) or "none"
-        raise wrong(
-            path,
-            1 if kind.format in ("json", "xml") else last,
-            f"cannot be read as {kind_name}: {error}",
-            f"it was cut, or is of a version that was not seen (seen: {seen})",
-        ) from error
+        line = error.line if isinstance(error, _WrongRowError) else None
+        if line is None:
+            line = 1 if kind.format in ("json", "xml") else last
+        message = f"cannot be read as {kind_name}: {error}"
+        raise wrong(path, line, message, error.hint or _cut(kind)) from error
     return ResultFile(path, data, version, results)
+
+
+class _WrongRowError(NotThereError):
+    """A result cannot be read; ``line`` is that of its row, as far as it is known."""
+
+    def __init__(self, error: NotThereError, line: int | None) -> None:
+        super().__init__(str(error), text=error.text, hint=error.hint)
+        self.line = line
+
+
+def _cut(kind: Kind) -> str:
+    if not kind.seen:
+        return f"it was cut, or holds something else: {kind.summary}"
+    return f"it was cut, or is of a version that was not seen (seen: {', '.join(kind.seen)})"
 
 
 def _text(data: bytes, path: Path) -> str:
@@ -164,20 +177,21 @@ def _results(kind: Kind, text: str, document: object) -> Iterator[Result]:
     whole = printed(kind, text, document)
     reason = refused_reason(kind.refuses, whole) if kind.rows is None else None
     if reason is not None:
-        raise NotThereError(reason)
+        raise NotThereError(reason, hint=_REFUSED)
     conditions = {name: _level(whole.found(look)[0].text) for name, look in kind.conditions.items()}
     if kind.rows is None:
         trials, missing = trials_of(kind, whole, whole)
         yield Result(None, conditions, tuple(trials), missing=missing)
         return
     found: dict[tuple[str | None, str | None], Numbers] = {}
-    for name, system, part in parts_of(kind, kind.rows, text, document):
+    for name, system, part, rows in parts_of(kind, kind.rows, text, document):
         if (reason := refused_reason(kind.refuses, part)) is not None:
-            raise NotThereError(f"`{name}`: {reason}")
+            raise NotThereError(f"`{name}`: {reason}", hint=_REFUSED)
         try:
             more = trials_of(kind, part, whole)
         except NotThereError as error:
-            raise NotThereError(f"`{name}`: {error}") from error
+            line = _line_of(error, rows, kind, text)
+            raise _WrongRowError(error.at(f"`{name}`"), line) from error
         trials, missing = found.setdefault((name, system), Numbers([], {}))
         trials += more.trials
         missing |= more.missing
@@ -186,6 +200,23 @@ def _results(kind: Kind, text: str, document: object) -> Iterator[Result]:
     for (name, system), (trials, missing) in found.items():
         kept = tuple(trials if kind.each else [together(trials)])
         yield Result(name, conditions, kept, system, missing)
+
+
+def _line_of(error: NotThereError, rows: Sequence[object], kind: Kind, text: str) -> int | None:
+    """The line of the row that is wrong: the only one, or the first that fails alike by itself."""
+    if len(rows) == 1:
+        (row,) = rows
+        if isinstance(row, str):
+            return 1 + text.count("\n", 0, text.index(row))
+        return row.line if isinstance(row, Row) else None
+    for row in rows:
+        alone = printed(kind, "", [row])
+        try:
+            trials_of(kind, alone, alone)
+        except NotThereError as own:
+            if str(own) == str(error) and isinstance(row, Row):
+                return row.line
+    return None
 
 
 def _level(text: str) -> Level:

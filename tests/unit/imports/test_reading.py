@@ -125,6 +125,50 @@ def test_json_that_is_broken_is_named_with_line_and_column() -> None:
     assert (place.line, place.column) == (5, 7)
 
 
+TABLE = "system,metric,unit,direction,value\n" + "".join(
+    f"{name},t,ms,lower,{10 + at}\n" for at, name in enumerate(["old"] * 10 + ["new"] * 10)
+)
+
+
+@pytest.mark.parametrize("cell", ["NA", "", "9.1ms", '"10,129"', "inf", "1e999"])
+def test_a_cell_that_is_no_number_is_named_with_its_line(cell: str) -> None:
+    data = TABLE.replace("lower,15\n", f"lower,{cell}\n")
+    refused = read_or_refused("long-csv", data.encode())
+    assert isinstance(refused, Complaint)
+    assert refused.line == 7
+    assert "is no number" in refused.message or "is not finite" in refused.message
+    assert "number" in str(refused.hint)
+    assert "cut" not in str(refused.hint)
+
+
+def test_a_wrong_row_of_a_tool_whose_rows_are_one_result_is_named_with_its_line() -> None:
+    lines = FILES["jmeter"][0].read_text("utf-8").splitlines()
+    at = lines[0].split(",").index("elapsed")
+    cells = lines[4].split(",")
+    lines[4] = ",".join([*cells[:at], "NA", *cells[at + 1 :]])
+    refused = read_or_refused("jmeter", ("\n".join(lines) + "\n").encode())
+    assert isinstance(refused, Complaint)
+    assert refused.line == 5
+    assert "`NA` is no number" in refused.message
+
+
+def test_a_run_that_failed_is_refused_for_that_and_not_as_cut() -> None:
+    whole = json.loads(FILES["hyperfine"][0].read_text("utf-8"))
+    whole["results"][0]["exit_codes"][2] = 1
+    refused = read_or_refused("hyperfine", json.dumps(whole).encode())
+    assert isinstance(refused, Complaint)
+    assert "another exit code than 0" in refused.message
+    assert "measure all of it again" in str(refused.hint)
+    assert "cut" not in str(refused.hint)
+
+
+def test_what_is_no_direction_is_not_said_to_be_of_a_version_that_was_not_seen() -> None:
+    refused = read_or_refused("long-csv", TABLE.replace("lower,15", "down,15").encode())
+    assert isinstance(refused, Complaint)
+    assert refused.line == 7
+    assert "seen" not in str(refused.hint)
+
+
 @pytest.mark.parametrize(("data", "cut"), [(b"a \xe2\x96", True), (b"a \xe2 b", False)])
 def test_a_file_that_ends_within_a_character_was_cut(data: bytes, cut: bool) -> None:
     refused = read_or_refused("hey", data)
