@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import get_args
 
+from pydantic import Field
+
 from steelyard.inference.randomisation import Design
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import (
@@ -74,7 +76,8 @@ class ComparisonPoint(Frozen):
 class RunPoint(Frozen):
     """All that a history and a pair of runs need of one run.
 
-    ``reference_kernel`` holds medians over visits by part, each a rate.
+    ``reference_kernel`` holds medians over visits by part, each a rate. ``differing_facts`` are
+    those that are not the same of all that the run compares, with their values.
     """
 
     run: str
@@ -91,6 +94,7 @@ class RunPoint(Frozen):
     comparisons: tuple[ComparisonPoint, ...]
     reference_kernel: dict[str, float]
     is_randomised: bool
+    differing_facts: dict[str, dict[str, str | None]] = Field(default_factory=dict)
 
     def comparison(self, key: str) -> ComparisonPoint | None:
         return next((each for each in self.comparisons if each.key == key), None)
@@ -118,6 +122,7 @@ def point_of(facts: RunFacts, findings: RunFindings, records: Sequence[TrialReco
         ),
         reference_kernel=_reference_kernel(records),
         is_randomised=findings.design in get_args(Design),
+        differing_facts={each.fact: dict(each.values) for each in findings.differences},
     )
 
 

@@ -7,7 +7,7 @@ is made between them and none may be read into this.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from steelyard.inference.sequential import VerdictWord
@@ -33,9 +33,12 @@ NO_TEST = (
 )
 
 
-def compare_lines(a: RunFindings, b: RunFindings) -> list[str]:
-    """What both runs say, where they contradict each other, and how far they are comparable."""
-    lines = [f"Run {a.run} against run {b.run}.", NO_TEST, *_frame_lines(a, b), ""]
+def compare_lines(a: RunFindings, b: RunFindings, machines: Sequence[str] = ()) -> list[str]:
+    """What both runs say, where they contradict each other, and how far they are comparable.
+
+    ``machines`` says what is not the same of the machines that carried them.
+    """
+    lines = [f"Run {a.run} against run {b.run}.", NO_TEST, *_frame_lines(a, b, machines), ""]
     first, second = _by_key(a), _by_key(b)
     for key in dict.fromkeys([*first, *second]):
         lines += _pair_lines(key, (a, first.get(key)), (b, second.get(key)))
@@ -45,13 +48,13 @@ def compare_lines(a: RunFindings, b: RunFindings) -> list[str]:
     return [*lines, "", f"{count} in both runs, {contradictions} of them contradictory."]
 
 
-def compared_data(a: RunFindings, b: RunFindings) -> dict[str, Any]:
+def compared_data(a: RunFindings, b: RunFindings, machines: Sequence[str] = ()) -> dict[str, Any]:
     """The same as data: each comparison with the finding of either run, null where it has none."""
     first, second = _by_key(a), _by_key(b)
     return {
         "runs": [each.model_dump(mode="json", include=_OF_A_RUN) for each in (a, b)],
         "note": NO_TEST,
-        "differ": _frame_lines(a, b),
+        "differ": _frame_lines(a, b, machines),
         "pairs": [
             {
                 **dict(zip(("response", "other", "baseline", "where"), key, strict=True)),
@@ -64,7 +67,7 @@ def compared_data(a: RunFindings, b: RunFindings) -> dict[str, Any]:
     }
 
 
-def _frame_lines(a: RunFindings, b: RunFindings) -> list[str]:
+def _frame_lines(a: RunFindings, b: RunFindings, machines: Sequence[str]) -> list[str]:
     lines = []
     if a.study != b.study:
         lines.append(f"They are runs of different studies: {a.study} and {b.study}.")
@@ -79,6 +82,7 @@ def _frame_lines(a: RunFindings, b: RunFindings) -> list[str]:
         lines.append(
             f"The {_compared(a, b)} differ: {', '.join(a.systems)} and {', '.join(b.systems)}."
         )
+    lines += [f"Not the same {each}." for each in machines]
     return [*lines, *_tested_lines(a, b), *_fact_lines(a, b)]
 
 

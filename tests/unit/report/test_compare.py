@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import json
 
+from tests.unit.history.test_series import host, run
 from tests.unit.report.golden_findings import golden
 
 from steelyard.judge.findings import RunFindings
 from steelyard.report.compare import NO_TEST, compare_lines, compared_data
+from steelyard.web.machines import machine_lines
+from steelyard.web.pages.compare import side_by_side
 
 
 def test_two_runs_are_put_side_by_side_without_a_test_between_them() -> None:
@@ -42,6 +45,19 @@ def test_what_makes_runs_hard_to_compare_is_said_first() -> None:
     assert "The variants differ: none and small." in text
     assert "Made by different versions: 0.1.0 and 0.2.0." in text
     assert "Facts that differ between the systems are not the same in both" in text
+
+
+def test_machines_that_are_not_the_same_are_said_as_the_page_says_them() -> None:
+    here, there = (
+        run(1, host=host(name).model_copy(update={"kernel": kernel}))
+        for name, kernel in (("a", "6.1"), ("b", "6.12"))
+    )
+    lines = compare_lines(golden("decided"), golden("decided"), [*machine_lines(here, there)])
+    assert lines[2:4] == ["Not the same host: a and b.", "Not the same kernel: 6.1 and 6.12."]
+    assert {"host: a and b", "kernel: 6.1 and 6.12"} <= {*side_by_side(here, there).differ}
+    differing = here.model_copy(update={"differing_facts": {"cpu.model": {"old": "x"}}})
+    (said,) = side_by_side(here, differing).differ
+    assert said == "facts that differ between what is compared: cpu.model"
 
 
 def test_programs_that_are_not_the_same_in_both_runs_are_named() -> None:

@@ -91,14 +91,18 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Put the verdicts of two runs side by side; says where they agree and what differs."""
+    from steelyard.history.point import point_of
     from steelyard.records.archive import open_run
     from steelyard.report.compare import compare_lines, compared_data
     from steelyard.report.from_run import find
+    from steelyard.web.machines import machine_lines
 
     one, other = open_run(first), open_run(second)
     found, beside = find(one), find(other)
+    pairs = ((one, found), (other, beside))
+    machines = [*machine_lines(*(point_of(run.facts(), own, run.records()) for run, own in pairs))]
     if json:
-        say_json(compared_data(found, beside))
+        say_json(compared_data(found, beside, machines))
         return
-    for line in compare_lines(found, beside):
+    for line in compare_lines(found, beside, machines):
         say(line)

@@ -19,6 +19,7 @@ from steelyard.report.page.marks import axis_drawing, axis_of, row_drawing
 from steelyard.report.tables.effect_rows import Mark
 from steelyard.report.vocabulary import said_word
 from steelyard.web.index import Index
+from steelyard.web.machines import machine_lines
 from steelyard.web.making import Refused
 from steelyard.web.pages.render import refusal, shown
 from steelyard.web.pages.run import AGAIN_S, WAIT_S
@@ -134,14 +135,19 @@ def _differ(a: RunPoint, b: RunPoint) -> Iterator[str]:
         ("study file (sha256)", a.study_sha256[:12], b.study_sha256[:12]),
         ("variant", a.variant or "none", b.variant or "none"),
         ("steelyard", a.tool_version, b.tool_version),
-        ("host", host_text(a), host_text(b)),
-        ("kernel", a.host and a.host.kernel, b.host and b.host.kernel),
         ("compared systems", ", ".join(a.systems), ", ".join(b.systems)),
     )
     for name, one, other in facts:
         if one != other:
             yield f"{name}: {one or 'not recorded'} and {other or 'not recorded'}"
+    yield from machine_lines(a, b)
     yield from map(change_text, changes_between(a, b))
+    first, second = a.differing_facts, b.differing_facts
+    changed = [
+        fact for fact in dict.fromkeys([*first, *second]) if first.get(fact) != second.get(fact)
+    ]
+    if changed:
+        yield f"facts that differ between what is compared: {', '.join(changed)}"
 
 
 def change_text(change: Any) -> str:
@@ -149,16 +155,6 @@ def change_text(change: Any) -> str:
     values = " and ".join(", ".join(each or ("not recorded",)) for each in
                           (change.before, change.after))  # fmt: skip
     return f"{change.system}: {change.fact} {values}"
-
-
-def host_text(run: RunPoint) -> str:
-    """``lab1, AMD EPYC, 2 processors (3f2a9c01)``."""
-    host = run.host
-    if host is None:
-        return "not recorded"
-    count = f"{host.processors} processors" if host.processors else None
-    known = ", ".join(filter(None, (host.name, host.cpu, count)))
-    return f"{known} ({host.fingerprint})" if known else host.fingerprint
 
 
 def _run(run: RunPoint) -> dict[str, Any]:

@@ -23,8 +23,9 @@ from steelyard.report.sentences.terminal.chain import LINK_HEAD, chain_lines, li
 from steelyard.report.vocabulary import said_word
 from steelyard.web.drawing import Spot, interval_chart, words_of
 from steelyard.web.index import Index, ListedRun
+from steelyard.web.machines import host_text
 from steelyard.web.making import Refused
-from steelyard.web.pages.compare import change_text, host_text
+from steelyard.web.pages.compare import change_text
 from steelyard.web.pages.render import moment, refusal, run_address, shown
 from steelyard.web.pages.run import AGAIN_S
 
