@@ -26,7 +26,7 @@ from steelyard.study.file.source import Source, Where, parse_source, read_source
 from steelyard.study.file.variants import overlaid, variant_names, with_variant
 from steelyard.study.machines import on_machine, parts_of
 from steelyard.study.model import Study
-from steelyard.study.resolve.study import resolve
+from steelyard.study.resolve.study import resolve_study
 
 _STAND_INS: dict[str, object] = {
     "study": "unnamed",
@@ -101,7 +101,7 @@ def _variant(source: Source, name: str) -> tuple[Study | None, set[Complaint]]:
 def _resolved(source: Source) -> tuple[Study | None, set[Complaint]]:
     complaints = Complaints(source)
     file = _parsed(source, complaints)
-    study = None if file is None else resolve(file, complaints)
+    study = None if file is None else resolve_study(file, complaints)
     if study is not None and not complaints:
         check_asked(study, complaints)
         check_generators(study, complaints)

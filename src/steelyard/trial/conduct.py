@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
+from steelyard.hosts.failures import SystemFailure
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Outcome
 from steelyard.study.lookup import responses_in, workload_of
@@ -71,7 +72,7 @@ from steelyard.trial.observe.guest_cpu import hidden_wait_warnings, reconciled
 from steelyard.trial.observe.latencies import distributions_of
 from steelyard.trial.observe.latency_patterns import pattern_warnings
 from steelyard.trial.observe.responses import SERVICE, measure_responses, wanted_units
-from steelyard.trial.preflight import FREE_BYTES_NEEDED, MAKE_ROOM, NO_ROOM
+from steelyard.trial.preflight import refuse_full_disk
 from steelyard.trial.session_state.calibrate import calibration_warnings, cell_key, held_against
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.instance_pool import together
@@ -289,9 +290,10 @@ def _perform(attempt: Attempt) -> Ending:
 
 
 def _refuse_full_disk(instance: Instance) -> None:
-    free = instance.host.path_facts(instance.folder).free_bytes
-    if free is not None and free < FREE_BYTES_NEEDED:
-        raise TrialFailed(Outcome.DISK_FULL, NO_ROOM.format(free >> 20), MAKE_ROOM)
+    try:
+        refuse_full_disk(instance.host, instance.folder)
+    except SystemFailure as failure:
+        raise TrialFailed(Outcome.DISK_FULL, failure.message, failure.hint) from failure
 
 
 def _closer_cause(attempt: Attempt, failed: TrialFailed) -> TrialFailed:

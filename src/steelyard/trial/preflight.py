@@ -61,8 +61,6 @@ from steelyard.trial.wall_clocks import (
 _T = TypeVar("_T")
 _NATIVE = "native"
 FREE_BYTES_NEEDED = 64 * 1024 * 1024
-NO_ROOM = "{} MiB are free where trials store their files, 64 MiB are needed"
-MAKE_ROOM = "free some space, or keep results on another disk with --results"
 Found = Iterable[tuple[str, SystemFailure]]
 """Dotted keys with what is wrong; a look at one thing raises instead."""
 
@@ -315,12 +313,25 @@ def _of_room(spec: SystemSpec, folder: str) -> _Question:
     """Where trials on this machine keep their files."""
 
     def ask(host: Host) -> Found:
-        free_bytes = host.path_facts(folder).free_bytes
-        if free_bytes is not None and free_bytes < FREE_BYTES_NEEDED:
-            raise SystemFailure("no_space", NO_ROOM.format(free_bytes >> 20), MAKE_ROOM)
+        refuse_full_disk(host, folder)
         return ()
 
     return _Question(spec.host_machine, "platform", (spec.host_machine, "room"), ask)
+
+
+def refuse_full_disk(host: Host, folder: str) -> None:
+    """Looks for the room that one trial takes.
+
+    Raises:
+        SystemFailure: ``no_space``.
+    """
+    free_bytes = host.path_facts(folder).free_bytes
+    if free_bytes is not None and free_bytes < FREE_BYTES_NEEDED:
+        raise SystemFailure(
+            "no_space",
+            f"{free_bytes >> 20} MiB are free where trials store their files, 64 MiB are needed",
+            "free some space, or keep results on another disk with --results",
+        )
 
 
 def _of_disks(spec: SystemSpec, folder: str) -> Iterator[_Question]:

@@ -39,6 +39,7 @@ from steelyard.report.formats.html import render
 from steelyard.report.from_run import stored
 from steelyard.report.page.marks import axis_of, row_drawing
 from steelyard.report.sentences.caveats import MOST_ON_TOP, Weight, caveats, on_top
+from steelyard.report.sentences.differences import difference_lines
 from steelyard.report.sentences.evidence import evidence
 from steelyard.report.sentences.headline import MOST_WORDS, headline, words_in
 from steelyard.report.sentences.trust import State, TrustLine, trust_lines
@@ -389,3 +390,12 @@ def test_a_screening_shows_how_the_variation_divides_with_noise_and_the_rest() -
     assert sum(part.percent for part in parts) == 100
     assert parts[0].name == "service.sync"
     assert parts[-1].name == NOISE
+
+
+def test_long_values_are_shortened_to_where_they_differ() -> None:
+    values = {"fast": f"python3 {'a' * 64} one", "durable": f"python3 {'a' * 64} two"}
+    differs = DifferenceFinding(fact="tool.sha256", values=values, declared=False)
+    found = golden("decided").model_copy(update={"differences": (differs,)})
+    (line,) = difference_lines(found)
+    assert " one" in line
+    assert " two" in line

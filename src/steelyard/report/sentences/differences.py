@@ -10,7 +10,7 @@ from steelyard.units import format_bytes
 
 _NAMED = 3
 _NAMED_OF_DECLARED = 2
-_LONGEST = 40
+_LONGEST, _BEFORE = 40, 8
 _ACCELERATORS = {"tcg": "emulated, no KVM", "kvm": "KVM"}
 
 
@@ -55,12 +55,21 @@ def _gravest(found: list[DifferenceFinding]) -> list[DifferenceFinding]:
 
 
 def _text(found: DifferenceFinding, run: RunFindings) -> str:
-    values = ", ".join(
-        f"{name} {_value(found, found.values[name])}"
-        for name in run.systems
-        if name in found.values
-    )
-    return f"{found.fact} ({values})"
+    names = [name for name in run.systems if name in found.values]
+    values = _shortened([_value(found, found.values[name]) for name in names])
+    pairs = ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
+    return f"{found.fact} ({pairs})"
+
+
+def _shortened(values: list[str]) -> list[str]:
+    """Long ones from where they differ on, and a little before it."""
+    columns = enumerate(zip(*values, strict=False))
+    start = next((i for i, letters in columns if len(set(letters)) > 1), 0) - _BEFORE
+    if max(map(len, values)) <= _LONGEST or start <= _BEFORE:
+        start = 0
+    lead = "…" if start else ""
+    cut = [value[start:] for value in values]
+    return [f"{lead}{v if len(v) <= _LONGEST else f'{v[:_LONGEST]}…'}" for v in cut]
 
 
 def _value(found: DifferenceFinding, value: str | None) -> str:
@@ -70,4 +79,4 @@ def _value(found: DifferenceFinding, value: str | None) -> str:
         return _ACCELERATORS.get(value, value)
     if found.fact.endswith("_bytes") and value.isdigit():
         return format_bytes(int(value))
-    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
+    return value

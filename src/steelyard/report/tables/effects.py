@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import CellFinding, RunFindings, VerdictFinding
@@ -84,7 +84,7 @@ def condition_rows(view: View, other: str) -> EffectRows:
         direction=_direction([view]),
         minor=frozenset({4, 5}),
         numeric=frozenset({1, 2, 3, 4}),
-        notes=(*_level_notes(own, view), _HODGES_LEHMANN),
+        notes=(*_level_notes(own, view), *_size_note(own)),
     )
 
 
@@ -161,7 +161,7 @@ def system_rows(view: View) -> EffectRows:
         direction=_direction([view]),
         minor=frozenset({3}),
         numeric=frozenset({1, 2, 3}),
-        notes=(*_level_notes(list(found.values()), view), _HODGES_LEHMANN),
+        notes=(*_level_notes(list(found.values()), view), *_size_note(found.values())),
     )
 
 
@@ -181,7 +181,7 @@ def workload_rows(run: RunFindings) -> EffectRows:
         direction=_direction(views(run)),
         minor=frozenset({len(head) - 1}),
         numeric=frozenset(range(len(first), len(head))),
-        notes=(*_level_notes(found, views(run)[0]), _HODGES_LEHMANN),
+        notes=(*_level_notes(found, views(run)[0]), *_size_note(found)),
     )
 
 
@@ -288,6 +288,10 @@ def _direction(of_each: Sequence[View]) -> tuple[str, str]:
         return "less", "more"
     good, bad = words.pop() if len(words) == 1 else ("better", "worse")
     return (bad, good) if directions == {"higher"} else (good, bad)
+
+
+def _size_note(found: Iterable[VerdictFinding]) -> tuple[str, ...]:
+    return (_HODGES_LEHMANN,) if any(v.estimate_log is not None for v in found) else ()
 
 
 def _level_notes(found: Sequence[VerdictFinding], view: View) -> list[str]:

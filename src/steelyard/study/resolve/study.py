@@ -47,7 +47,7 @@ from steelyard.study.resolve.workloads.workload_responses import resolve_alone, 
 from steelyard.study.resolve.workloads.workloads import resolve_background, resolve_workloads
 
 
-def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
+def resolve_study(file: StudyFile, complaints: Complaints) -> Study | None:
     """The study, with every mistake added to ``complaints``; ``None`` without a workload."""
     systems = resolve_systems(file, complaints)
     workloads, listed = resolve_workloads(file, complaints)
