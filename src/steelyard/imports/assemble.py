@@ -107,6 +107,12 @@ def _refuse_repeated(files: Sequence[ResultFile]) -> None:
     for file in files:
         if named[file.path.resolve()] > 1:
             raise _wrong(file, "is named twice", "name each file once: a trial counts once")
+    first: dict[str, ResultFile] = {}
+    for file in files:
+        if (other := first.setdefault(file.sha256, file)) is not file:
+            message = f"holds the same as {other.path}, byte for byte"
+            hint = "it is a copy, and a trial counts once: give the file that was meant, or one"
+            raise _wrong(file, message, hint)
 
 
 def _named(files: Sequence[ResultFile]) -> set[str] | None:

@@ -203,7 +203,7 @@ def scaled(found: Found, scale: Scale) -> float:
     """
     if _NUMBER.fullmatch(found.text) is None:
         said = f"`{found.text}`" if found.text else "an empty text"
-        raise NotThereError(f"{said} is no number", text=found.text, hint=_NO_NUMBER)
+        raise NotThereError(f"{said} is no number", text=found.text, remedy=_NO_NUMBER)
     value = float(found.text)
     if isinstance(scale, Mapping):
         if (found.unit or "") not in scale:

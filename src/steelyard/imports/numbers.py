@@ -108,8 +108,8 @@ def _of_trial(found: Found, metric: ImportedMetric, scale: Scale) -> float:
 
 def _finite(value: float, name: str) -> float:
     if not math.isfinite(value):
-        hint = "a number that a double can hold belongs there: was a digit or a unit lost?"
-        raise NotThereError(f"{name} is not finite", hint=hint)
+        lost = "a number that a double can hold belongs there: was a digit or a unit lost?"
+        raise NotThereError(f"{name} is not finite", remedy=lost)
     return value
 
 

@@ -17,18 +17,18 @@ _SHOWN = 80
 class NotThereError(Exception):
     """What was looked for is not in the output; the message says what is there instead.
 
-    ``text`` is what was found where a number was expected. ``hint`` says what to do, unless the
+    ``text`` is what was found where a number was expected. ``remedy`` says what to do, unless the
     output was cut or is of another version.
     """
 
-    def __init__(self, message: str, *, text: str | None = None, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, text: str | None = None, remedy: str | None = None) -> None:
         super().__init__(message)
         self.text = text
-        self.hint = hint
+        self.remedy = remedy
 
     def at(self, name: str) -> NotThereError:
         """The same, behind the name of what it was looked for in."""
-        return NotThereError(f"{name}: {self}", text=self.text, hint=self.hint)
+        return NotThereError(f"{name}: {self}", text=self.text, remedy=self.remedy)
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def parse_file(data: bytes, path: Path, kind_name: str, kind: Kind) -> ResultFil
         if line is None:
             line = 1 if kind.format in ("json", "xml") else last
         message = f"cannot be read as {kind_name}: {error}"
-        raise wrong(path, line, message, error.hint or _cut(kind)) from error
+        raise wrong(path, line, message, error.remedy or _cut(kind)) from error
     return ResultFile(path, data, version, results)
 
 
@@ -106,7 +106,7 @@ class _WrongRowError(NotThereError):
     """A result cannot be read; ``line`` is that of its row, as far as it is known."""
 
     def __init__(self, error: NotThereError, line: int | None) -> None:
-        super().__init__(str(error), text=error.text, hint=error.hint)
+        super().__init__(str(error), text=error.text, remedy=error.remedy)
         self.line = line
 
 
@@ -177,7 +177,7 @@ def _results(kind: Kind, text: str, document: object) -> Iterator[Result]:
     whole = printed(kind, text, document)
     reason = refused_reason(kind.refuses, whole) if kind.rows is None else None
     if reason is not None:
-        raise NotThereError(reason, hint=_REFUSED)
+        raise NotThereError(reason, remedy=_REFUSED)
     conditions = {name: _level(whole.found(look)[0].text) for name, look in kind.conditions.items()}
     if kind.rows is None:
         trials, missing = trials_of(kind, whole, whole)
@@ -186,7 +186,7 @@ def _results(kind: Kind, text: str, document: object) -> Iterator[Result]:
     found: dict[tuple[str | None, str | None], Numbers] = {}
     for name, system, part, rows in parts_of(kind, kind.rows, text, document):
         if (reason := refused_reason(kind.refuses, part)) is not None:
-            raise NotThereError(f"`{name}`: {reason}", hint=_REFUSED)
+            raise NotThereError(f"`{name}`: {reason}", remedy=_REFUSED)
         try:
             more = trials_of(kind, part, whole)
         except NotThereError as error:

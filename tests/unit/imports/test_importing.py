@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +57,15 @@ def test_a_file_that_is_named_twice_adds_no_trials(tmp_path: Path) -> None:
     assert "named twice" in said
 
 
+def test_a_copy_of_a_file_under_another_name_adds_no_trials(tmp_path: Path) -> None:
+    files = copies(tmp_path, {"old": 2, "new": 2})
+    files[2].write_bytes(files[0].read_bytes())
+    said = steelyard("import", "ab", *files, "--as", "system=old,new", code=2)
+    assert "new-0.txt" in said
+    assert "old-0.txt, byte for byte" in "".join(said.splitlines())
+    assert "a trial counts once" in said
+
+
 def test_runs_of_commands_are_trials_and_the_lost_guarantees_are_named(tmp_path: Path) -> None:
     found = imported(tmp_path, "hyperfine", [HYPERFINE], "--as", "system=one,two")
     verdict = found.workloads[0].verdicts[0]
@@ -97,7 +105,7 @@ def test_errors_of_a_tool_that_prints_what_succeeded_are_the_rest(tmp_path: Path
     whole["summary"]["successRate"] = 0.75
     files = [tmp_path / f"{name}.json" for name in ("old", "new")]
     for file in files:
-        file.write_text(json.dumps(whole), "utf-8")
+        file.write_text(json.dumps(whole | {"of": file.stem}), "utf-8")
     found = imported(tmp_path, "oha", files, "--as", "system=old,new")
     (errors, _) = [c.values for c in found.workloads[0].cells if c.response == "errors"]
     assert errors == (0.25,)
@@ -189,7 +197,8 @@ def test_benchmarks_of_one_file_are_conditions(tmp_path: Path) -> None:
 
 def test_forks_are_trials_and_each_mode_has_its_number(tmp_path: Path) -> None:
     file = IMPORTS / "jmh" / "1.37-two-modes.json"
-    copy = Path(shutil.copy(file, tmp_path))
+    copy = tmp_path / "new.json"
+    copy.write_bytes(file.read_bytes() + b"\n")
     own = imported(tmp_path, "jmh", [file, copy], "--as", "system=old,new").workloads[0]
     judged = [(v.response, (v.conditions or {}).get("benchmark")) for v in own.verdicts]
     for size in (64, 512):
