@@ -182,11 +182,9 @@ def why_not_judged(timing: Timing) -> str | None:
 
 def _judged(timing: Timing) -> TrialsVerdict:
     several = len(timing.subjects) > 2
-    count = len(timing.visits)
-    visits = timing.visits[: count - count % len(timing.subjects)] if several else timing.visits
     rows = TrialRows(
-        system=[visit.subject for visit in visits],
-        response=[visit.values[timing.primary] for visit in visits],
+        system=[visit.subject for visit in timing.visits],
+        response=[visit.values[timing.primary] for visit in timing.visits],
     )
     return judge_rows(rows, _declared(timing, several=several))
 

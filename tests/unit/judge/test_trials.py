@@ -12,7 +12,7 @@ from steelyard.errors import AnalysisError
 from steelyard.inference.randomisation import big_stick, random_pairs
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import TrialsVerdict, judge_trials
-from steelyard.judge.kinds.caveats import OrderRepeats
+from steelyard.judge.kinds.caveats import BlockUnfinished, OrderRepeats
 from steelyard.judge.kinds.verdict_notes import (
     EffectChanges,
     NoVariation,
@@ -293,6 +293,22 @@ def test_what_a_third_system_carries_over_is_seen_where_it_was_before() -> None:
     for other in ("b", "c"):
         assert kinds(found.of(other)) & {"carry_over", "carry_over_possible"}
         assert found.of(other).word is VerdictWord.UNDECIDED
+
+
+def test_an_unfinished_last_block_counts_for_a_pair_that_was_visited_in_it() -> None:
+    random = np.random.default_rng(3)
+    whole = [["a", "b", "c"][i] for block in blocks(random, 3, 8) for i in block]
+    response = measured([*whole, "c", "a", "b"], {"b": 1.08})
+    said = [judged(whole, response[:24], design="blocks", budget=48)]
+    for more in (1, 2, 3):
+        systems = [*whole, *["c", "a", "b"][:more]]
+        said.append(judged(systems, response[: 24 + more], design="blocks", budget=48))
+    counts = [[(v.n_baseline, v.n_other) for v in found.verdicts] for found in said]
+    assert counts == [[(8, 8), (8, 8)], [(8, 8), (8, 8)], [(8, 8), (9, 9)], [(9, 9), (9, 9)]]
+    assert said[1].verdicts == said[0].verdicts
+    told = [[c for c in found.caveats if isinstance(c, BlockUnfinished)] for found in said]
+    unfinished = [BlockUnfinished(visits=1, of=3), BlockUnfinished(visits=2, of=3)]
+    assert told == [[], unfinished[:1], unfinished[1:], []]
 
 
 def test_blocks_that_hold_every_system_twice_are_judged_by_the_law_that_brings_them() -> None:

@@ -131,6 +131,29 @@ def test_exported_visits_are_judged_alike() -> None:
     assert again.of("b").low_log == found.of("b").low_log
 
 
+@pytest.mark.parametrize("budget_s", [3600.0, 1e-6])
+def test_exported_visits_of_several_commands_are_judged_alike(budget_s: float) -> None:
+    known = Known({"a": 1.0, "b": 1.02, "c": 1.5}, visit_s=1e-9)
+    timing, found = timed(known, declaration(budget_s=budget_s), None, nothing)
+    rows = list(csv.DictReader(io.StringIO(trials_export(timing, found))))
+    again = judge_trials(
+        [row["system"] for row in rows],
+        [float(row["wall_s"]) for row in rows],
+        baseline="a",
+        direction="lower",
+        design="blocks",
+        block=[int(row["block"]) for row in rows],
+        budget=timing.budget_visits,
+    )
+    assert found is not None
+    assert found.visits == len(rows) == len(timing.visits)
+    alike = [(v.word, v.low_log, v.n_baseline, v.n_other) for v in found.verdicts]
+    assert [(v.word, v.low_log, v.n_baseline, v.n_other) for v in again.verdicts] == alike
+    assert len(rows) == 20 or budget_s > 1
+    said = any("last block was not finished" in line for line in timing_lines(timing, found))
+    assert said is (len(rows) % 3 > 0)
+
+
 def made() -> Timing:
     timing, _ = timed(Known({"a|x": 1.0, "=b": 1.2}), declaration(), 0.002, nothing)
     return timing

@@ -174,6 +174,18 @@ class JudgedOnce(Note):
     kind: Literal["judged_once"] = "judged_once"
 
 
+class BlockUnfinished(Note):
+    """The last block of own trials, on a ``machine`` of several, has ``visits`` instead of ``of``.
+
+    They count for a pair only if both of it are among them.
+    """
+
+    kind: Literal["block_unfinished"] = "block_unfinished"
+    visits: int
+    of: int
+    machine: str | None = None
+
+
 class SystemsLeftOut(Note):
     """Files that were imported hold so many trials of systems that were not named."""
 
@@ -340,6 +352,7 @@ Caveat = Annotated[
     | OrderNotRandom
     | OrderRepeats
     | JudgedOnce
+    | BlockUnfinished
     | SystemsLeftOut
     | BudgetNotDeclared
     | AcceptedNotFound

@@ -18,6 +18,7 @@ from steelyard.judge.comparisons.families import Family, shared
 from steelyard.judge.comparisons.verdict_finding import finding
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.judge.kinds.caveats import (
+    BlockUnfinished,
     BudgetNotDeclared,
     Caveat,
     JudgedOnce,
@@ -293,5 +294,11 @@ def _caveats(declared: Declared, measured: MeasuredVisits, machines: int = 1) ->
         return
     if (repeats := repetition(measured.visits, declared.design)) is not None:
         yield OrderRepeats(period_visits=repeats.period, once_in=repeats.once_in)
+    if measured.unfinished:
+        yield BlockUnfinished(
+            visits=measured.unfinished,
+            of=len(measured.systems) * measured.rounds,
+            machine=measured.machine,
+        )
     if declared.budget is None:
         yield BudgetNotDeclared(visits=measured.budget, machines=machines)

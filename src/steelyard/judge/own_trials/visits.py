@@ -56,13 +56,19 @@ class MeasuredVisits:
         keep_failed: bool = False,  # noqa: ARG002 - no trial has failed
         scale: Scale = "log",  # noqa: ARG002 - rows are read as logarithms
     ) -> Series:
-        """One number per visit of the pair: the mean over loads, or that at one of them."""
+        """One number per visit of the pair: the mean over loads, or that at one of them.
+
+        A block counts once both have been visited in it.
+        """
         wanted: list[Level | None] = (
             [conditions[LOAD]] if conditions and LOAD in conditions else [*(self.loads or (None,))]
         )
         sign = -1.0 if response.direction == "lower" else 1.0
         members = (pair.baseline, pair.other)
         own = [v for v in enumerate(self.visits, start=1) if v[1].system in members]
+        whole = len(self.visits) - self.unfinished
+        if {visit.system for number, visit in own if number > whole} != set(members):
+            own = [v for v in own if v[0] <= whole]
         rows = [
             (number, slot, visit.system == pair.other, sign * _mean(visit, wanted))
             for slot, (number, visit) in enumerate(own)
@@ -79,6 +85,13 @@ class MeasuredVisits:
             before=self._before(visits),
             covariate=self._covariate(visits),
         )
+
+    @property
+    def unfinished(self) -> int:
+        """Visits in a last block that lacks some."""
+        if self.design != "blocks":
+            return 0
+        return len(self.visits) % (len(self.systems) * self.rounds)
 
     def tests(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from steelyard.judge.kinds.caveats import (
     AcceptedNotFound,
+    BlockUnfinished,
     BudgetNotDeclared,
     CalibrationExceeded,
     ConditionsMeasured,
@@ -267,6 +268,15 @@ def _judged_once(_: JudgedOnce) -> str:
     return (
         "Judged once, after the last trial: the error rate holds only if the number of trials was "
         "fixed before the first one"
+    )
+
+
+@writes(BlockUnfinished)
+def _block_unfinished(note: BlockUnfinished) -> str:
+    where = "" if note.machine is None else f" on {note.machine}"
+    return (
+        f"The last block{where} was not finished ({note.visits} of {note.of} visits): its visits "
+        "count for a comparison only if both systems were visited in it"
     )
 
 

@@ -104,6 +104,7 @@ _INFORMS = (
     of_runs.CleanupNotVerified,
     of_runs.WorkloadDecided,
     of_runs.AcceptedNotFound,
+    of_runs.BlockUnfinished,
     of_verdicts.StoppedEarly,
 )
 _ON_TRUST = (

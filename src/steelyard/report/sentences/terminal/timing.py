@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from steelyard.judge.kinds.caveats import BlockUnfinished
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
 from steelyard.records.results.timing import Timing
 from steelyard.report.figures import counted, quantity
+from steelyard.report.notes import text
 from steelyard.report.sentences.assumptions import note_lines
 from steelyard.report.sentences.terminal.answer import answer
 from steelyard.report.sentences.terminal.trials import view_of
+from steelyard.study.labels import Labels
 
 
 def timing_lines(timing: Timing, found: TrialsVerdict) -> list[str]:
     """Without what every verdict rests on, which ``trials_lines`` says."""
     view = view_of(found, timing.response.label)
     lines = [str(main) for main, _ in answer(view)]
-    return [*lines, "", _design(timing), *window_lines(timing), *note_lines(view)]
+    return [
+        *lines,
+        "",
+        _design(timing),
+        *_unfinished(found),
+        *window_lines(timing),
+        *note_lines(view),
+    ]
 
 
 def _design(timing: Timing) -> str:
@@ -30,6 +40,13 @@ def _design(timing: Timing) -> str:
         else f" Each execution includes the start of a shell, {quantity(timing.shell_s, 's')}."
     )
     return f"{done}; at most 5 % of such studies call equal subjects different.{shell}"
+
+
+def _unfinished(found: TrialsVerdict) -> list[str]:
+    """That the last of the visits may count in no comparison."""
+    return [
+        f"{text(each, Labels())}." for each in found.caveats if isinstance(each, BlockUnfinished)
+    ]
 
 
 def window_lines(timing: Timing) -> list[str]:
