@@ -20,6 +20,7 @@ from tests.calibration.curves import (
     table,
     usl,
 )
+from tests.unit.judge.studies import a_study, measured, noisy
 
 from steelyard.judge.analyses.scaling import usl as law
 from steelyard.judge.analyses.scaling.curve import curve_of
@@ -33,10 +34,14 @@ from steelyard.judge.analyses.scaling.findings import (
     NoPeak,
     ScalingFinding,
 )
-from steelyard.judge.analyses.scaling.peaks import peak_of
-from steelyard.judge.analyses.scaling.readings import Course
+from steelyard.judge.analyses.scaling.peaks import PeakReadings, peak_of
+from steelyard.judge.analyses.scaling.readings import Course, axis_of
 from steelyard.judge.analyses.scaling.shape import fall, umbrella
 from steelyard.judge.analyses.scaling.table import Table
+from steelyard.judge.visits.pairs import Pair
+from steelyard.judge.visits.series import ALL_PATHS
+from steelyard.plan.make import make_plan
+from steelyard.study.workload_study import studies as workload_studies
 
 PUBLISHED = Path(__file__).parents[2] / "cases" / "published" / "mail_scalability.csv"
 EXACT = Table(LEVELS, np.log(usl(0.03, 40.0)(LEVELS)) + np.array([[5.0], [5.2], [4.9], [5.1]]))
@@ -238,3 +243,18 @@ def test_the_published_mail_study_of_one_run_a_level_is_refused_a_peak() -> None
         assert found.fall is None
         assert len(found.levels) == 19
         assert found.noise_log is None
+
+
+def test_the_most_of_earlier_visits_is_read_as_that_of_all_is() -> None:
+    study = a_study(users=(1, 2, 4, 8))
+    plan, (own,) = make_plan(study, 3), workload_studies(study)
+    records = measured(plan, noisy(0.8), visits=12)
+    axis_ = axis_of(own, plan)
+    assert axis_ is not None
+    now = PeakReadings(axis_, plan, records, ALL_PATHS)
+    before = PeakReadings(axis_, plan, [r for r in records if r.visit <= 8], ALL_PATHS)
+    pair, response = Pair("fast", "durable"), axis_.response
+    then = now.until(8).series(pair, response, None)
+    alone = before.series(pair, response, None)
+    assert then.visits == alone.visits
+    assert then.values.tolist() == alone.values.tolist()

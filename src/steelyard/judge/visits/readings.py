@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
 from statistics import median
@@ -80,10 +81,12 @@ class Readings:
         return self._earlier[visit]
 
     def _as_of(self, visit: int, control: Control | None) -> Readings:
-        """The same attempts, those of later visits left out."""
-        earlier = Readings(self.plan, (), memory=self._memory, paths=self.paths, control=control)
-        earlier._attempts, earlier._last = self._attempts, visit
-        earlier._kernel_parts = self._kernel_parts
+        """The same attempts, those of later visits left out, in readings of the same kind."""
+        earlier = copy(self)
+        state = vars(earlier)
+        for found in ("distrusted", "records", "_half_failure"):
+            state.pop(found, None)
+        state |= {"_last": visit, "_control": control, "_earlier": {}, "_kinds": {}}
         return earlier
 
     @cached_property
@@ -159,6 +162,13 @@ class Readings:
         """Whether both systems of a pair were visited in the block of a visit."""
         since = self._attempts.counts_from(visit, pair)
         return since is not None and since <= max(visit, self._last)
+
+    def counted(self, pair: Pair) -> Iterator[tuple[int, int, str]]:
+        """Visit, slot and system of every visit of a pair that counts so far."""
+        for visit, slot, system in self._attempts.order_of(pair).slots:
+            since = self._attempts.counts_from(visit, pair)
+            if since is not None and since <= self._last:
+                yield visit, slot, system
 
     def invalid(self, pair: Pair) -> dict[str, tuple[int, int]]:
         """Invalid attempts of both in the visits of the pair, and all that were measured there."""

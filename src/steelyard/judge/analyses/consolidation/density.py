@@ -10,7 +10,6 @@ from steelyard.judge.analyses.consolidation.speed import response_of
 from steelyard.judge.analyses.consolidation.together import of_visit
 from steelyard.judge.comparisons.exploratory import by_itself
 from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.visits.attempts import slots_of
 from steelyard.judge.visits.pairs import Conditions, Pair, Scale
 from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import ALL_PATHS, Paths, Series
@@ -47,9 +46,7 @@ class DensityReadings(Readings):
     ) -> Series:
         del response, conditions, keep_failed, scale
         rows = []
-        for visit, slot, system in slots_of(self.plan, pair):
-            if not self.met(visit, pair):
-                continue
+        for visit, slot, system in self.counted(pair):
             found = of_visit(self, visit, self.gathering, self.told_by)
             if found is not None:
                 density = math.log(sum(found.rates) / len(found.rates) / found.alone)

@@ -18,7 +18,6 @@ from steelyard.judge.analyses.scaling.readings import Axis, axis_of
 from steelyard.judge.analyses.scaling.shape import umbrella
 from steelyard.judge.comparisons.exploratory import each_by_itself
 from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.visits.attempts import slots_of
 from steelyard.judge.visits.pairs import Conditions, Pair, Scale
 from steelyard.judge.visits.readings import Readings, Row
 from steelyard.judge.visits.series import ALL_PATHS, Paths, Series
@@ -53,9 +52,9 @@ class PeakReadings(Readings):
     ) -> Series:
         del keep_failed, scale  # an attempt that failed has reached nothing that counts
         rows: list[Row] = []
-        for visit, slot, system in slots_of(self.plan, pair):
+        for visit, slot, system in self.counted(pair):
             most = self._most(visit, response, conditions or {})
-            if most is not None and self.met(visit, pair):
+            if most is not None:
                 rows.append((visit, slot, system == pair.other, most))
         return self.series_of(rows)
 
