@@ -14,7 +14,10 @@ from bench.torture import disk
 from bench.torture.controller import STUDIES
 from bench.torture.network import OwnNetwork
 
+from steelyard.hosts.machines import LOCAL, Machines
 from steelyard.hosts.undo.ours import RunFolders
+from steelyard.systems.images.recipe import find_recipe
+from steelyard.systems.images.store import find_built
 
 _STUDY = """\
 study: torture
@@ -31,6 +34,8 @@ sample: {{every: 100 ms}}
 _SET_S = "31"
 _SETTINGS = f"host_settings: {{sysctl: {{net.ipv4.tcp_fin_timeout: {_SET_S}}}}}"
 _SINK = "service: {use: sink-http}"
+_IMAGE = "debian-minimal"
+"""What a guest boots where a study names no image."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,15 @@ def _root(*tools: str) -> Callable[[], str | None]:
     return missing
 
 
+def _guest() -> str | None:
+    lacking = _root("qemu-system-x86_64", "qemu-img", "ip", "nsenter")()
+    if lacking is not None:
+        return lacking
+    with Machines() as machines:
+        built = find_built(machines.open(LOCAL), find_recipe(_IMAGE), "guest")
+    return None if built is not None else f"steelyard image build {_IMAGE}"
+
+
 PLATFORMS = (
     Platform("native", _study("platform: native"), _nothing),
     Platform(
@@ -84,13 +98,17 @@ PLATFORMS = (
         loses_power=True,
     ),
     Platform("container", _study("platform: podman", "container"), _root("podman")),
+    Platform("guest", _study("platform: qemu, memory: 256 MiB"), _guest),
 )
 
 
 def what_stands(folder: Path, run: Path | None, network: OwnNetwork) -> list[str]:
     """What of a run, and of its study in ``folder``, is still on the machine, in words."""
     things = [*_files(folder), *_settings(network), *_mounts(folder)]
-    return things if run is None else [*things, *_containers(RunFolders(run).mark)]
+    if run is None:
+        return things
+    mark = RunFolders(run).mark
+    return [*things, *_processes(mark), *_containers(mark), *_namespaces(mark)]
 
 
 def _files(folder: Path) -> Iterator[str]:
@@ -117,8 +135,8 @@ def _mounts(folder: Path) -> Iterator[str]:
             yield f"loop device {backing.parts[3]}"
 
 
-def _containers(mark: str) -> Iterator[str]:
-    """By the processes that keep and start them: Podman may have forgotten one."""
+def _processes(mark: str) -> Iterator[str]:
+    """Guests, and those that keep and start containers, which Podman may have forgotten."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with suppress(OSError):
@@ -127,6 +145,14 @@ def _containers(mark: str) -> Iterator[str]:
                 )
                 if f"steelyard-{mark}" in words:
                     yield f"process {entry.name}: {words[:120]}"
+
+
+def _namespaces(mark: str) -> Iterator[str]:
+    for path in Path("/run/netns").glob(f"*{mark}*"):
+        yield f"network namespace {path.name}"
+
+
+def _containers(mark: str) -> Iterator[str]:
     if shutil.which("podman") is not None:
         argv = ["podman", "ps", "--all", "--filter", f"name=steelyard-{mark}", "--quiet"]
         ran = subprocess.run(argv, capture_output=True, text=True, check=False)
