@@ -28,7 +28,7 @@ systems:
 workload: {{use: http, keep_alive: false}}
 load: {{users: 1}}
 trials:
-  {{margin: 1 %, window: 100 ms, warmup: 10 ms, reset: {reset}, budget: {{trials: 6 per cell}}}}
+  {{margin: 1 %, window: {window}, warmup: 10 ms, reset: {reset}, budget: {{trials: 6 per cell}}}}
 sample: {{every: 100 ms}}
 """
 _SET_S = "31"
@@ -52,8 +52,8 @@ class Platform:
     loses_power: bool = False
 
 
-def _study(system: str, reset: str = "service") -> str:
-    return _STUDY.format(system=f"{{{system}, {_SINK}}}", reset=reset)
+def _study(system: str, reset: str = "service", window: str = "100 ms") -> str:
+    return _STUDY.format(system=f"{{{system}, {_SINK}}}", reset=reset, window=window)
 
 
 def _nothing() -> str | None:
@@ -98,7 +98,7 @@ PLATFORMS = (
         loses_power=True,
     ),
     Platform("container", _study("platform: podman", "container"), _root("podman")),
-    Platform("guest", _study("platform: qemu, memory: 256 MiB"), _guest),
+    Platform("guest", _study("platform: qemu, memory: 256 MiB", window="2 s"), _guest),
 )
 
 
