@@ -14,6 +14,7 @@ from steelyard.cli.doctor.preflight import look_now
 from steelyard.hosts.machines import Machines
 from steelyard.plan.make import make_plan, planned, seed_of
 from steelyard.study.ending import length_is_known
+from steelyard.study.file.source import study_path
 from steelyard.study.model import Study, SystemSpec
 from steelyard.study.read import read_runnable_study
 from steelyard.systems.qemu.accelerator import kvm_fails
@@ -72,7 +73,7 @@ def lacking(
     """
     found: dict[str, list[str]] = {}
     for each in planned_now:
-        for cause in _missing(each.study, results):
+        for cause in _missing(each.study, study_path(each.task.path), results):
             found.setdefault(cause, []).append(each.task.name)
     found |= {} if reduced else _emulated(planned_now)
     needed = sum(each.disk_bytes for each in planned_now)
@@ -83,8 +84,8 @@ def lacking(
     return found
 
 
-def _missing(study: Study, results: Path) -> Iterator[str]:
-    looked = look_now(study, existing(results.absolute()))
+def _missing(study: Study, file: Path, results: Path) -> Iterator[str]:
+    looked = look_now(study, file, existing(results.absolute()))
     for one in looked.missing:
         yield one.cause if one.remedy is None else f"{one.cause}; {one.remedy}"
     for machine, why in looked.unreachable.items():

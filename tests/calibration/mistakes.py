@@ -72,31 +72,34 @@ def _at_once(_visits: int, _horizon: int, alpha: float) -> float:
     return alpha
 
 
-def nobody_leaves(_test: exact._Test, signed: exact.Sums, allowed: int, _tail: float) -> np.ndarray:
+Above = tuple[np.ndarray, float]
+"""The orders above a boundary, and that."""
+
+
+def nobody_leaves(_test: exact._Test, signed: exact.Sums, allowed: int, _tail: float) -> Above:
     boundary = np.partition(signed, -allowed - 1)[-allowed - 1]
-    return np.flatnonzero(signed[:1] > boundary)
+    return np.flatnonzero(signed[:1] > boundary), float(boundary)
 
 
-def ties(*, observed: bool, simulated: bool) -> Callable[..., np.ndarray]:
-    def above(test: exact._Test, signed: exact.Sums, allowed: int, _tail: float) -> np.ndarray:
+def ties(*, observed: bool, simulated: bool) -> Callable[..., Above]:
+    def above(test: exact._Test, signed: exact.Sums, allowed: int, _tail: float) -> Above:
         alive = np.flatnonzero(test._alive)
         heights = signed[alive]
         boundary = np.partition(heights, -allowed - 1)[-allowed - 1]
         over = heights >= boundary if simulated else heights > boundary
         over[0] = heights[0] >= boundary if observed else heights[0] > boundary
-        return alive[over]
+        return alive[over], float(boundary)
 
     return above
 
 
-def outside_the_pool(
-    test: exact._Test, signed: exact.Sums, allowed: int, _tail: float
-) -> np.ndarray:
+def outside_the_pool(test: exact._Test, signed: exact.Sums, allowed: int, _tail: float) -> Above:
     """The boundary is that of the simulated orders alone, and the observed one is beside it."""
     alive = np.flatnonzero(test._alive[1:]) + 1
     boundary = np.partition(signed[alive], -allowed - 1)[-allowed - 1]
     over = alive[signed[alive] > boundary]
-    return np.concatenate([np.zeros(int(signed[0] > boundary), dtype=over.dtype), over])
+    first = np.zeros(int(signed[0] > boundary), dtype=over.dtype)
+    return np.concatenate([first, over]), float(boundary)
 
 
 @contextmanager

@@ -45,7 +45,7 @@ CHOSEN = st.fixed_dictionaries({}, optional={k: st.sampled_from(v) for k, v in L
 DISKS = st.dictionaries(
     st.sampled_from(["data", "log"]),
     st.fixed_dictionaries(
-        {"filesystem": st.sampled_from(["ext4", "xfs", "btrfs"]), "size": st.just("128 MiB")},
+        {"filesystem": st.sampled_from(["ext4", "xfs", "btrfs"]), "size": st.just("320 MiB")},
         optional={
             "count": st.just(2),
             "mkfs": st.sampled_from(["-q", "-K"]),

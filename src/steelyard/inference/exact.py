@@ -209,7 +209,7 @@ def _weighed(
 class _Test:
     """All paths of one test under way: which are still below the boundary."""
 
-    def __init__(self, asked: OneSided, paths: int, *, measured: bool) -> None:
+    def __init__(self, asked: OneSided, paths: int, *, measured: bool = False) -> None:
         self.asked = asked
         self.crossed_at: int | None = None
         self.heights: list[Height] = []

@@ -17,6 +17,7 @@ from steelyard.errors import EngineError, HostError
 from steelyard.hosts.clocks import WallOffset
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.machines import LOCAL
 from steelyard.hosts.site import look_around
 from steelyard.hosts.ssh import SCHEME
 from steelyard.study.bind import BoundCell, OneCell, bind
@@ -178,7 +179,8 @@ class Preflight:
         if spec.meter is not None:
             yield self._of_meter(spec.meter)
         if spec.platform == _NATIVE:
-            yield _of_room(spec, self.disks_in)
+            if spec.host_machine == LOCAL:
+                yield _of_room(spec, self.disks_in)
             yield from _of_disks(spec, self.disks_in)
         yield from _of_network_disks(spec)
 

@@ -71,7 +71,7 @@ def test_two_systems_of_a_usual_study_are_distinguished_from_the_first_look_on()
 
 
 def test_a_budget_too_small_for_its_comparisons_says_so_and_what_would_do() -> None:
-    study = a_study(names=tuple("abcdef"), users=(1, 2, 4, 8), per_cell=4)
+    study = a_study(names=tuple("abcdef"), users=(1, 2, 4, 8), per_cell=6)
     plan = make_plan(study, 5)
     found = reaches(study, plan)
     assert [each.needed is None for each in found] == [False, True]
