@@ -330,7 +330,14 @@ fn a_server_that_closes_inside_a_pipeline_fails_the_requests_behind() {
         result.counts.errors > 0 && kinds.iter().all(expected),
         "{kinds:?}"
     );
-    assert_eq!(result.counts.ok, server.operations());
+    // A reset takes with it what the client had not read yet, at most all of one pipeline.
+    let resets: u64 = result
+        .errors
+        .values()
+        .filter_map(|kinds| kinds.get("conn_reset"))
+        .sum();
+    let unread = server.operations() - result.counts.ok;
+    assert!(unread <= 4 * resets, "{unread} unread of {resets} resets");
 }
 
 #[test]
