@@ -55,8 +55,8 @@ def check_resets(
 _ONE_NETWORK = ("native", "ssh")
 """Platforms whose systems are on the network of their machine, unless one says otherwise."""
 _FREE_PORT = "take it out: then a free one is taken"
-_Ports = list[tuple[str, Where, int]]
-"""Ports by the name of the system that listens there, each with its place in the file."""
+_Ports = list[tuple[Where, int]]
+"""Named ports, each with its place in the file."""
 
 
 def check_ports(
@@ -71,12 +71,12 @@ def check_ports(
     for name, system in systems.items():
         counts = [int(n) for n in factors.get("system.instances", (system.instances,))]
         for spec, where in _services(system, workloads, complaints):
-            named = [(name, (*where, key), port) for key, port in _named_ports(spec)]
+            named = [((*where, key), port) for key, port in _named_ports(spec)]
             _complain_of_twice(named, "more than one key of it names port {}", complaints)
             if not _shares_a_network(system):
                 continue
             machines[system.host_machine, system.settings.get("host")] += named
-            for _, place, port in named if max(counts) > 1 else ():
+            for place, port in named if max(counts) > 1 else ():
                 message = f"all instances of `{name}` would listen on port {port}"
                 complaints.add(place, message, _FREE_PORT)
     for named in machines.values() if trials.systems_stay_up else ():
@@ -86,7 +86,7 @@ def check_ports(
 
 def _complain_of_twice(named: _Ports, message: str, complaints: Complaints) -> None:
     seen: set[int] = set()
-    for _, place, port in named:
+    for place, port in named:
         if port in seen:
             complaints.add(place, message.format(port), _FREE_PORT)
         seen.add(port)
