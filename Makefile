@@ -21,8 +21,8 @@ setup: .venv/engine-built .venv/installed ## Virtual environment, package and en
 quickstart: setup ## Run the first study: how much longer does a page take over HTTPS?
 	@$(BIN)/steelyard run studies/quickstart
 
-studies-full: setup ## The studies of five published comparisons, days of them; again: it goes on. DRY=1 the plan, REDUCED=1 the small variants, ALSO=tuned-power
-	@$(BIN)/python -m bench.published $(if $(DRY),--dry) $(if $(REDUCED),--reduced) $(if $(ALSO),--also $(ALSO)) $(if $(RESULTS),--results $(RESULTS))
+studies-full: setup ## The studies of five published comparisons, days of them; again: it goes on. DRY=1 the plan, REDUCED=1 the small variants, BRIEF=1 these in an hour and a half, ALSO=tuned-power
+	@$(BIN)/python -m bench.published $(if $(DRY),--dry) $(if $(REDUCED),--reduced) $(if $(BRIEF),--brief) $(if $(ALSO),--also $(ALSO)) $(if $(RESULTS),--results $(RESULTS))
 
 test: setup test-rust test-python ## What every change needs: all kinds of tests, one of each that takes long
 

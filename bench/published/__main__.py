@@ -29,7 +29,13 @@ def main(words: Sequence[str] | None = None) -> int:
     """0: all ended; 1: one failed, in part or whole; 3: nothing was started; 130: stopped."""
     options = arguments(words)
     try:
-        listed = listing(options.list, options.studies, reduced=options.reduced, also=options.also)
+        listed = listing(
+            options.list,
+            options.studies,
+            reduced=options.reduced,
+            also=options.also,
+            brief=options.brief,
+        )
     except KeyError as error:
         print(f"steelyard: {options.list.name} lists no study {error}", file=sys.stderr)
         return ExitCode.STUDY_IS_WRONG
@@ -47,12 +53,19 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.published", description=__doc__)
     parser.add_argument("--dry", action="store_true", help="print the plan, start nothing")
     parser.add_argument("--reduced", action="store_true", help="the small variants")
+    parser.add_argument("--brief", action="store_true", help="these, each with a short budget")
     parser.add_argument("--also", nargs="+", default=[], help="studies that need more machines")
-    parser.add_argument("--results", type=Path, default=ROOT / "results-published")
+    parser.add_argument("--results", type=Path, help="the folder of the runs")
     parser.add_argument("--archive", type=Path, help="the file that is made in the end")
     parser.add_argument("--list", type=Path, default=Path(__file__).with_name("studies.yaml"))
     parser.add_argument("--studies", type=Path, default=ROOT / "studies", help="where they are")
-    return parser.parse_args(words)
+    options = parser.parse_args(words)
+    size = "brief" if options.brief else "reduced" if options.reduced else "full"
+    brief = "-brief" * options.brief  # runs of the same studies, which are finished too soon
+    options.reduced |= options.brief
+    options.results = options.results or ROOT / f"results-published{brief}"
+    options.archive = options.archive or ROOT / "build" / f"studies-{size}.tar.gz"
+    return options
 
 
 def carried_out(options: argparse.Namespace, listed: Listing) -> int:
@@ -79,16 +92,11 @@ def _run(planned: Sequence[Forecast], options: argparse.Namespace, commands: Com
     codes = [measured(each.task, each.study, options.results, commands) for each in planned]
     runs = {each.task.name: run_of(each.task, each.study, options.results) for each in planned}
     done = {name: Run(run.path) for name, run in runs.items() if run and is_finished(run)}
-    archive = options.archive or _archive(reduced=options.reduced)
-    answers = archived(done, archive, commands)
+    answers = archived(done, options.archive, commands)
     tasks = [each.task for each in planned]
-    print("", *tables.ended_lines(tasks, runs, answers), f"archive: {archive}", sep="\n")
+    print("", *tables.ended_lines(tasks, runs, answers), f"archive: {options.archive}", sep="\n")
     failed = any(codes) or len(answers) < len(tasks)
     return ExitCode.TRIALS_FAILED if failed else ExitCode.DONE
-
-
-def _archive(*, reduced: bool) -> Path:
-    return ROOT / "build" / f"studies-{'reduced' if reduced else 'full'}.tar.gz"
 
 
 if __name__ == "__main__":

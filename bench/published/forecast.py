@@ -11,12 +11,12 @@ from bench.published.listing import Task
 
 from steelyard.cli.doctor.examination import existing
 from steelyard.cli.doctor.preflight import look_now
+from steelyard.cli.planning.plan import plan_study
 from steelyard.hosts.machines import Machines
-from steelyard.plan.make import make_plan, planned, seed_of
+from steelyard.plan.make import planned
 from steelyard.study.ending import length_is_known
 from steelyard.study.file.source import study_path
 from steelyard.study.model import Study, SystemSpec
-from steelyard.study.read import read_runnable_study
 from steelyard.systems.qemu.accelerator import kvm_fails
 from steelyard.units import format_bytes
 
@@ -46,8 +46,7 @@ def forecast(task: Task) -> Forecast:
     Raises:
         StudyError: it is wrong, or this version cannot run it.
     """
-    study = read_runnable_study(task.path, variant=task.variant)
-    whole = make_plan(study, seed_of(study))
+    study, whole = plan_study(task.path, task.variant, seed=None, budget=task.budget)
     plans = [each.plan for each in planned(study, whole).values()] or [whole]
     visits = [visit for plan in plans for visit in plan.every_visit]
     return Forecast(

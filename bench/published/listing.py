@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,15 @@ from ruamel.yaml import YAML
 
 @dataclass(frozen=True)
 class Task:
-    """One study to be run. ``name`` is the folder below ``docs/examples`` for its findings."""
+    """One study to be run. ``name`` is the folder below ``docs/examples`` for its findings;
+    ``budget`` of time stands in place of the study's own.
+    """
 
     name: str
     source: str
     path: Path
     variant: str | None
+    budget: str | None = None
 
     @property
     def title(self) -> str:
@@ -32,8 +35,11 @@ class Listing:
     left_out: Mapping[str, str]
 
 
-def listing(file: Path, studies: Path, *, reduced: bool, also: Sequence[str]) -> Listing:
+def listing(
+    file: Path, studies: Path, *, reduced: bool, also: Sequence[str], brief: bool = False
+) -> Listing:
     """What ``file`` lists; ``also`` names studies that need more than a machine with KVM has.
+    ``brief``: the small variants with their shortest budgets.
 
     Raises:
         KeyError: no study is listed under a name of ``also``.
@@ -41,7 +47,9 @@ def listing(file: Path, studies: Path, *, reduced: bool, also: Sequence[str]) ->
     entries: Mapping[str, Mapping[str, Any]] = YAML(typ="safe").load(file)
     for name in also:
         entries[name]
-    tasks = tuple(_tasks(entries, studies, reduced=reduced, also=also))
+    tasks = tuple(_tasks(entries, studies, reduced=reduced or brief, also=also))
+    if brief:
+        tasks = tuple(replace(task, budget=entries[task.name].get("brief")) for task in tasks)
     run = {task.name for task in tasks}
     left_out = {name: _why(entry) for name, entry in entries.items() if name not in run}
     return Listing(tasks, left_out)

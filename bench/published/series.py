@@ -98,8 +98,9 @@ def measured(task: Task, study: Study, results: Path, commands: Commands) -> int
         print(f"{task.title}: goes on, {run.key}", flush=True)
         return commands.run("resume", str(run.path), "--wait")
     print(f"{task.title}: begins", flush=True)
-    variant = () if task.variant is None else ("--variant", task.variant)
-    return commands.run("run", str(task.path), *variant, "--results", str(results), "--wait")
+    words = () if task.variant is None else ("--variant", task.variant)
+    words += () if task.budget is None else ("--budget", task.budget)
+    return commands.run("run", str(task.path), *words, "--results", str(results), "--wait")
 
 
 @contextmanager

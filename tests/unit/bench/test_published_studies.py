@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -19,8 +20,8 @@ LIST = ROOT / "bench" / "published" / "studies.yaml"
 BEYOND = ("home-server/boards", "tuned-power", "tuned-test-day")
 
 
-def listed(*also: str, reduced: bool = False) -> Listing:
-    return listing(LIST, ROOT / "studies", reduced=reduced, also=also)
+def listed(*also: str, reduced: bool = False, brief: bool = False) -> Listing:
+    return listing(LIST, ROOT / "studies", reduced=reduced, also=also, brief=brief)
 
 
 TASKS = [*listed(*BEYOND).tasks, *listed(reduced=True).tasks]
@@ -33,6 +34,13 @@ def test_every_listed_study_can_be_planned(task: Task) -> None:
     assert planned.cells > 0
     assert planned.takes_s > 0
     assert planned.disk_bytes > 0
+
+
+def test_the_brief_series_is_the_reduced_one_with_a_shorter_budget_each() -> None:
+    small = {task.name: forecast(task).most_s or math.inf for task in listed(reduced=True).tasks}
+    brief = {task.name: forecast(task).most_s for task in listed(brief=True).tasks}
+    assert brief.keys() == small.keys()
+    assert all(seconds and seconds < small[name] for name, seconds in brief.items())
 
 
 @pytest.mark.parametrize("reduced", [False, True], ids=["full", "reduced"])
