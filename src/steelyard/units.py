@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Literal, cast
 
@@ -256,21 +255,6 @@ def format_margin(margin_ratio: float) -> str:
 def format_count(count: float) -> str:
     """``12,345``; three digits below a thousand."""
     return f"{count:,.0f}" if abs(count) >= 1000 else _rounded(count)
-
-
-_FORMATS: dict[str, Callable[[float], str]] = {
-    "ns": format_ns,
-    "s": format_duration,
-    "bytes": format_bytes,
-    "bytes/s": lambda value: f"{format_bytes(value)}/s",
-    "ratio": format_share,
-}
-
-
-def format_quantity(value: float, unit: str) -> str:
-    """A value of a response as a person reads it: ``1,234 messages/s``, ``1.2 ms``, ``0.1 %``."""
-    formatter = _FORMATS.get(unit)
-    return formatter(value) if formatter else f"{format_count(value)} {unit}".strip()
 
 
 def format_level(value: Any, kind: Kind | str) -> str:

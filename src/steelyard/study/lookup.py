@@ -139,11 +139,6 @@ def ready_timeout_s(spec: ServiceSpec) -> float:
     return spec.ready_timeout_s or service_of(spec).ready_timeout
 
 
-def known_meter(spec: MeterSpec) -> Meter | None:
-    """As :func:`meter_of`; ``None`` when the study names a meter that is not there."""
-    return METER_FILES.known(spec.use, spec.text)
-
-
 def meter_of(spec: MeterSpec) -> Meter:
     """What a meter declares."""
     return METER_FILES.of(spec.use, spec.text)

@@ -107,20 +107,6 @@ def _earlier(plan: Plan, records: Sequence[TrialRecord], block: int) -> list[Tri
     return [record for record in records if record.visit in of and of[record.visit] < block]
 
 
-def remaining_systems(
-    study: Study,
-    plan: Plan,
-    records: Sequence[TrialRecord],
-    block: int,
-    given_up: frozenset[str] = NO_SYSTEMS,
-    *,
-    effort: Effort = EFFORT,
-) -> frozenset[str]:
-    """The systems that are visited in a block: those that any workload is still measured on."""
-    measured = still_measured(study, plan, records, block, given_up, effort=effort)
-    return frozenset[str]().union(*measured.values())
-
-
 def _remaining(
     one: WorkloadRun, block: int, given_up: frozenset[str], effort: Effort
 ) -> frozenset[str]:

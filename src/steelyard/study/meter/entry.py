@@ -111,11 +111,6 @@ class Meter(Part):
     verified: bool = False
     """Whether it was read on the real thing; a test against a fake meter is not that."""
 
-    @property
-    def is_asked(self) -> str:
-        """How, in a word."""
-        return "HTTP" if self.http is not None else "command"
-
 
 class SharedSettings(SettingsModel):
     """What code reads of the settings of a meter, where it has them."""

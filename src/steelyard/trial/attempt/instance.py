@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from steelyard.engine.messages import LoadResult
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, LoadAnswer
 from steelyard.hosts.undo.log import INSIDE, PendingUndo
@@ -162,12 +161,6 @@ class Instance:
         """Where the load goes."""
         service = self.running_service()
         return Server(service.address, service.listeners, service.authority)
-
-    def measured_load(self) -> LoadResult:
-        """The load's result; only asked for after the load."""
-        if self.load is None:
-            raise RuntimeError("the load was not run")
-        return self.load.result
 
     def output_files(self) -> dict[str, bytes]:
         """What its tool wrote, by the name of the file that it is kept in beside the record."""
