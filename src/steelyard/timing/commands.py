@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -75,8 +76,7 @@ class Command:
         with held(["/bin/sh", "-c", line]) as done:
             if done.exit_code:
                 raise CommandFailedError(
-                    f"the {what} command `{line}` of {self.name} ended with exit code "
-                    f"{done.exit_code}",
+                    f"the {what} command `{line}` of {self.name} ended with {done.ending}",
                     f"run it by hand; nothing of {self.name} can be measured without it",
                 )
             yield
@@ -91,7 +91,7 @@ class Command:
             done = execute(self.shell.argv(self.line), self.streams, self.most_s)
         if done.exit_code and self.ignored is not None and done.exit_code not in self.ignored:
             raise CommandFailedError(
-                f"{self.name} ended with exit code {done.exit_code}",
+                f"{self.name} ended with {done.ending}",
                 "--show-output shows what it says; --ignore-failure counts it all the same",
             )
         with self._beside(self.beside.conclude, "conclude"):
@@ -129,15 +129,12 @@ class Commands:
         """Setup, warm-up, and one execution of each that is not judged; seconds of a visit then.
 
         Short commands are executed several times in a visit: as often as the slowest needs for
-        ``visit_s``, the same number for all.
+        ``visit_s``, with what is run before and after it, the same number for all.
         """
         for command in self._commands.values():
             self._begun.append(command)
             command.set_up()
-        slowest_s = 0.0
-        for command in self._commands.values():
-            runs = [command.execute().wall_s for _ in range(warmups + 1)]
-            slowest_s = max(slowest_s, runs[-1])
+        slowest_s = max(_took_s(command, warmups) for command in self._commands.values())
         self.executions_per_visit = max(1, round(visit_s / slowest_s)) if slowest_s else 1
         return slowest_s * self.executions_per_visit
 
@@ -150,11 +147,30 @@ class Commands:
             SYSTEM.name: statistics.fmean(each.system_s for each in done),
             MEMORY.name: max(each.rss_bytes for each in done),
         }
-        printed = [each.printed for each in done if each.printed is not None]
-        if self._printed is not None and printed:
-            values[self._printed.name] = statistics.fmean(printed)
+        if self._printed is not None:
+            values[self._printed.name] = _printed(name, done)
         return TimedVisit(name, values, done)
 
     def end(self) -> None:
         """The cleanup of all whose setup was begun; raises as :func:`clean_up`."""
         clean_up(self._begun)
+
+
+def _took_s(command: Command, warmups: int) -> float:
+    """The last of one execution more than the warm-ups, with what is run before and after it."""
+    for _ in range(warmups):
+        command.execute()
+    began = time.monotonic()
+    command.execute()
+    return time.monotonic() - began
+
+
+def _printed(name: str, done: Sequence[Execution]) -> float:
+    """The mean of the numbers that executions of one visit printed."""
+    found = [each.printed for each in done if each.printed is not None]
+    if not found:
+        raise CommandFailedError(
+            f"no execution of {name} in a visit printed a number: {done[-1].ending}",
+            "--show-output shows what it says; a failure without a number cannot be counted",
+        )
+    return statistics.fmean(found)

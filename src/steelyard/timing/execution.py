@@ -124,9 +124,7 @@ def held(
                     how = _until_it_ends(argv, map(json.loads, lines))
                 except TimeoutError as error:
                     raise _unended(argv, most_s) from error
-                number = chosen.number if how.exit_code == 0 else None
-                printed = None if number is None else _number(argv, output, number)
-                yield replace(how, printed=printed)
+                yield replace(how, printed=_printed(argv, output, chosen.number, how))
         finally:
             os.waitpid(holder, 0)
 
@@ -180,6 +178,20 @@ def _held(
             (os.POSIX_SPAWN_DUP2, control.fileno(), _CONTROL),  # last: 3 may be one of the others
         ]
         return ours, os.posix_spawn(holder[0], holder, os.environ, file_actions=actions)
+
+
+def _printed(
+    argv: Sequence[str], output: IO[bytes], pattern: re.Pattern[str] | None, how: Execution
+) -> float | None:
+    """``None`` where no number is looked for, and where one that failed printed none."""
+    if pattern is None:
+        return None
+    try:
+        return _number(argv, output, pattern)
+    except CommandFailedError:
+        if how.exit_code:
+            return None
+        raise
 
 
 def _number(argv: Sequence[str], output: IO[bytes], pattern: re.Pattern[str]) -> float:

@@ -20,6 +20,8 @@ from steelyard.timing.execution import CleanupFailedError
 VISIT_S = 0.1
 """The least length of a visit: shorter executions are repeated within it."""
 _ENOUGH = 20
+_GRACE = 1.25
+"""How far a given budget may be exceeded for the least number of visits that allows a verdict."""
 _JUDGING_SHARE = 0.25
 
 
@@ -95,7 +97,7 @@ def timed(
     with ending(subjects.end):
         visit_s = subjects.prepare(declared.warmups, VISIT_S)
         timing = _begun(subjects, declared, visit_s, shell_s)
-        session = _Session(timing, declared.budget_s, is_over or is_decided)
+        session = _Session(timing, declared, is_over or is_decided)
         for name in _order(timing):
             timing.visits.append(subjects.visit(name))
             found = session.look()
@@ -131,12 +133,13 @@ def _begun(
     subjects: Subjects, declared: Declaration, visit_s: float, shell_s: float | None
 ) -> Timing:
     count = len(subjects.subjects)
-    least = LEAST_VISITS if count == 2 else count * LEAST_VISITS // 2
+    least = _least_visits(count)
     most = DEFAULT_BUDGET * count
     affordable = int(declared.budget_s / visit_s) if visit_s else most
     if affordable < least and declared.is_given:
         raise HostError(
-            f"a budget of {declared.budget_s:g} s holds {affordable} visits of {visit_s:.3g} s",
+            f"a visit takes {visit_s:.3g} s, and a budget of {declared.budget_s:g} s holds "
+            f"{affordable} of them",
             hint=f"{least} at least are needed: allow {least * visit_s * 1.25:.0f} s or more",
             slug="budget-too-small",
         )
@@ -152,6 +155,10 @@ def _begun(
         shell_s=shell_s,
         alpha=declared.alpha,
     )
+
+
+def _least_visits(subjects: int) -> int:
+    return LEAST_VISITS if subjects == 2 else subjects * LEAST_VISITS // 2
 
 
 def _order(timing: Timing) -> Iterator[str]:
@@ -207,9 +214,9 @@ class _Session:
     """When to look, and when it is over."""
 
     def __init__(
-        self, timing: Timing, budget_s: float, ends: Callable[[TrialsVerdict], bool]
+        self, timing: Timing, declared: Declaration, ends: Callable[[TrialsVerdict], bool]
     ) -> None:
-        self._timing, self._budget_s, self._ends = timing, budget_s, ends
+        self._timing, self._declared, self._ends = timing, declared, ends
         self._started = self._looked = time.monotonic()
         self._look_s = 0.0
         self._found: TrialsVerdict | None = None
@@ -233,7 +240,11 @@ class _Session:
         return self._found
 
     def _is_spent(self, visits: int) -> bool:
-        return self.spent_s > self._budget_s and visits >= min(_ENOUGH, self._timing.budget_visits)
+        if self._declared.is_given:
+            enough = visits >= _least_visits(len(self._timing.subjects))
+            return self.spent_s > self._declared.budget_s * (1 if enough else _GRACE)
+        enough = visits >= min(_ENOUGH, self._timing.budget_visits)
+        return enough and self.spent_s > self._declared.budget_s
 
 
 def is_decided(found: TrialsVerdict) -> bool:

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli.main import app
+from steelyard.records.results.timing import Quantity
 from steelyard.timing.commands import MEMORY, WALL, Beside, Command, Commands
 from steelyard.timing.execution import (
     CleanupFailedError,
@@ -118,6 +119,34 @@ def test_a_command_that_fails_ends_the_timing_unless_that_is_ignored() -> None:
     ignoring = Commands([command("false", ignored=None)], None)
     ignoring.prepare(0, 0)
     assert ignoring.visit("false").executions[0].exit_code == 1
+
+
+def test_a_signal_is_named_and_not_taken_for_an_exit_code() -> None:
+    with pytest.raises(CommandFailedError, match=r"ended with signal 9 \(SIGKILL\)"):
+        Commands([command("kill -9 $$")], None).prepare(0, 0)
+
+
+def test_a_number_counts_though_its_execution_failed_if_that_is_ignored() -> None:
+    streams = Streams(number=re.compile(r"(\d+)"))
+    printed = Quantity("printed", "printed number", "", "lower")
+    subject = command("echo 5; exit 1", streams=streams, ignored=None)
+    assert Commands([subject], printed).visit(subject.name).values["printed"] == 5
+    silent = command("exit $((1))", streams=streams, ignored=None)
+    with pytest.raises(CommandFailedError, match="printed a number: exit code 1"):
+        Commands([silent], printed).visit(silent.name)
+
+
+def test_what_prepares_an_execution_is_a_part_of_what_a_visit_takes() -> None:
+    commands = Commands([command("true", beside=Beside(prepare="sleep 0.3"))], None)
+    assert commands.prepare(0, 0.1) >= 0.3
+    assert commands.executions_per_visit == 1
+
+
+def test_one_document_alone_goes_to_the_standard_output() -> None:
+    asked = ["time", "true", "false", "--json", "--export-csv", "-"]
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code == 2
+    assert "cannot share the standard output" in done.output
 
 
 def test_a_command_that_does_not_end_is_ended_with_what_it_started(tmp_path: Path) -> None:

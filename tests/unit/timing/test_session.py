@@ -12,7 +12,8 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from steelyard.errors import HostError
+from steelyard.cli.timing import outcome
+from steelyard.errors import ExitCode, HostError
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import judge_trials
 from steelyard.records.results.timing import Execution, Quantity, TimedVisit, Timing
@@ -116,6 +117,65 @@ def test_a_budget_that_holds_no_verdict_is_refused_before_the_first_visit() -> N
     assert timing.budget_visits >= 20, "a default makes room for what it measures"
 
 
+class Clock:
+    """Stands still until a visit takes a second."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+@pytest.mark.parametrize(("budget_s", "visits"), [(4.5, 6), (7.0, 8), (9.5, 10)])
+def test_a_given_budget_ends_the_visits_though_they_take_longer_than_forecast(
+    budget_s: float, visits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, subjects = Clock(), Known({"a": 1.0, "b": 1.0})
+    monkeypatch.setattr(session, "time", clock)
+
+    def passes(_: Progress) -> None:
+        clock.now_s += 1.0
+
+    timing, found = timed(subjects, declaration(budget_s=budget_s), None, passes)
+    assert len(timing.visits) == visits + 1
+    assert (found is None) is (len(timing.visits) < 8)
+
+
+def test_what_failed_is_counted_in_every_form() -> None:
+    timing, found = timed(Known({"a": 1.0, "b": 1.2}), declaration(), None, nothing)
+    failed = [Execution(1.0, 0.1, 0.2, 4096, code) for code in (3, 3, -9)]
+    first = next(i for i, visit in enumerate(timing.visits) if visit.subject == "b")
+    timing.visits[first] = TimedVisit("b", {"wall": 1.0}, tuple(failed))
+    assert found is not None
+    whole = timing.attempted("b")
+    said = f"3 of {whole} executions of b failed (exit code 3: 2, signal 9 (SIGKILL): 1)"
+    assert any(said in line for line in timing_lines(timing, found))
+    assert timing_table(timing, found).rows[1][2] == f"3 of {whole}"
+    assert f"3 of {whole}" in markdown_export(timing, found)
+    rows = list(csv.DictReader(io.StringIO(csv_export(timing, found))))
+    assert [row["failed_executions"] for row in rows] == ["0", "3"]
+
+
+def test_an_interrupted_timing_is_judged_with_all_visits_that_it_shows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(session, "_JUDGING_SHARE", 0.0)  # no look while it runs but the last
+    subjects = Known({"a": 1.0, "b": 1.0})
+    visits = iter(range(12))
+    visit = subjects.visit
+
+    def interrupted(name: str) -> TimedVisit:
+        if next(visits, None) is None:
+            raise KeyboardInterrupt
+        return visit(name)
+
+    monkeypatch.setattr(subjects, "visit", interrupted)
+    wanted = outcome.Wanted({}, json=False, verbose=False, fail_if=())
+    assert outcome.compare(subjects, declaration(), None, wanted) == ExitCode.INTERRUPTED
+    assert capsys.readouterr().out.count("12 visits") == 2, "in the verdict and below it"
+
+
 def test_exported_visits_are_judged_alike() -> None:
     timing, found = timed(Known({"a": 1.0, "b": 1.2}), declaration(), None, nothing)
     rows = list(csv.DictReader(io.StringIO(trials_export(timing, found))))
@@ -134,7 +194,7 @@ def test_exported_visits_are_judged_alike() -> None:
 @pytest.mark.parametrize("budget_s", [3600.0, 1e-6])
 def test_exported_visits_of_several_commands_are_judged_alike(budget_s: float) -> None:
     known = Known({"a": 1.0, "b": 1.02, "c": 1.5}, visit_s=1e-9)
-    timing, found = timed(known, declaration(budget_s=budget_s), None, nothing)
+    timing, found = timed(known, declaration(budget_s=budget_s, is_given=False), None, nothing)
     rows = list(csv.DictReader(io.StringIO(trials_export(timing, found))))
     again = judge_trials(
         [row["system"] for row in rows],

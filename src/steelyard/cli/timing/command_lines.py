@@ -11,6 +11,7 @@ from typing import Literal
 import typer
 
 from steelyard.records.results.timing import Quantity
+from steelyard.report.figures import counted
 from steelyard.timing.commands import MEMORY, SYSTEM, USER, WALL, Beside
 
 _RESPONSES = (WALL, USER, SYSTEM, MEMORY)
@@ -72,7 +73,7 @@ def lines_of(commands: list[str], names: list[str], parameters: list[str]) -> It
         raise typer.BadParameter("a command is empty", param_hint="COMMAND")
     if names and len(names) != len(filled):
         raise typer.BadParameter(
-            f"{len(names)} names for {len(filled)} commands", param_hint="--command-name"
+            f"{counted(len(names), 'name')} for {len(filled)} commands", param_hint="--command-name"
         )
     given = names or [line.strip() for line, _ in filled]
     for index, (name, (line, values)) in enumerate(zip(given, filled, strict=True)):

@@ -19,13 +19,13 @@ from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
 from steelyard.plan.order import draw_seed
 from steelyard.records.results.timing import Timing
-from steelyard.report.figures import counted
+from steelyard.report.figures import counted, listed
 from steelyard.report.formats.timing import EXPORTS, json_export
 from steelyard.report.sentences.terminal.timing import timing_lines
 from steelyard.report.sentences.terminal.trials import trials_lines
 from steelyard.report.tables.timing import lines_of, timing_table
 from steelyard.timing.execution import CleanupFailedError
-from steelyard.timing.session import Declaration, Progress, Subjects, timed, why_not_judged
+from steelyard.timing.session import Declaration, Progress, Subjects, judged, timed, why_not_judged
 from steelyard.units import UnitError, parse
 
 DEFAULT_BUDGET_S = 30
@@ -47,6 +47,10 @@ class Wanted:
         for path in chosen.values():
             if not path.absolute().parent.is_dir():
                 raise typer.BadParameter(f"there is no folder {path.absolute().parent}")
+        printed = ["--json"] * shared.as_json
+        printed += [f"--export-{kind}" for kind, path in chosen.items() if str(path) == "-"]
+        if len(printed) > 1:
+            raise typer.BadParameter(f"{listed(printed)} cannot share the standard output")
         return cls(chosen, shared.as_json, shared.verbose, tuple(shared.fail_if or ()))
 
 
@@ -93,11 +97,13 @@ def compare(
     except KeyboardInterrupt:
         if not seen:
             raise
-        timing, found, code = seen[-1].timing, seen[-1].found, ExitCode.INTERRUPTED
+        timing, code = seen[-1].timing, ExitCode.INTERRUPTED
+        found = judged(timing)
     except CleanupFailedError as error:
         if error.before is not None or not seen:
             raise
-        timing, found, failed = seen[-1].timing, seen[-1].found, error
+        timing, failed = seen[-1].timing, error
+        found = judged(timing)
     if found is None:
         why = why_not_judged(timing) or f"{counted(len(timing.visits), 'visit')} are too few"
         timing = replace(timing, not_judged=why)

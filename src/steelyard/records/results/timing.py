@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import statistics
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
+
+_SIGNALS = frozenset(map(int, signal.Signals))
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,17 @@ class Execution:
     system_s: float
     rss_bytes: int
     exit_code: int
+    """Of one that a signal ended, the number of the signal below zero."""
     printed: float | None = None
+
+    @property
+    def ending(self) -> str:
+        """``exit code 3``, or ``signal 9 (SIGKILL)``."""
+        if self.exit_code >= 0:
+            return f"exit code {self.exit_code}"
+        number = -self.exit_code
+        name = f" ({signal.Signals(number).name})" if number in _SIGNALS else ""
+        return f"signal {number}{name}"
 
 
 @dataclass(frozen=True)
@@ -85,9 +98,18 @@ class Timing:
     def of(self, subject: str) -> list[TimedVisit]:
         return [visit for visit in self.visits if visit.subject == subject]
 
+    def executions(self, subject: str) -> list[Execution]:
+        """Of a command, over the visits."""
+        return [each for visit in self.of(subject) for each in visit.executions]
+
     def failures(self, subject: str) -> Counter[str]:
-        """Over the visits, by kind."""
-        return sum((Counter(visit.failures) for visit in self.of(subject)), Counter[str]())
+        """Operations of a server or executions of a command, over the visits, by kind."""
+        failed = Counter(each.ending for each in self.executions(subject) if each.exit_code)
+        return sum((Counter(visit.failures) for visit in self.of(subject)), failed)
+
+    def attempted(self, subject: str) -> int:
+        """How many executions, or operations of a server, ended, well or not."""
+        return len(self.executions(subject)) + sum(v.operations for v in self.of(subject))
 
     def median(self, subject: str, response: str) -> float | None:
         """Over the visits; ``None`` where the response was never measured."""

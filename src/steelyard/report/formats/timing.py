@@ -45,7 +45,8 @@ def csv_export(timing: Timing, found: TrialsVerdict | None) -> str:
         result = _result(name, timing)
         verdict = verdicts.get(name)
         kept = {key: value for key, value in result.items() if not isinstance(value, list | dict)}
-        kept |= {"failed_operations": timing.failures(name).total()} if "failures" in result else {}
+        what = "failed_operations" if "failures" in result else "failed_executions"
+        kept[what] = timing.failures(name).total()
         kept["verdict"] = verdict.word.value if verdict else None
         for end in ("estimate_log", "low_log", "high_log"):
             kept[end] = getattr(verdict, end) if verdict else None

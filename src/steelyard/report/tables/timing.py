@@ -16,13 +16,13 @@ from steelyard.report.vocabulary import verdict_word
 def timing_table(timing: Timing, found: TrialsVerdict | None) -> Table:
     """Medians over the visits; the change is that of the response that is judged."""
     shown = [each for each in timing.responses if _is_measured(timing, each)]
-    columns = {each: _column(timing, each) for each in shown}
-    head = ("", *(each.label for each in shown), f"{timing.response.label} vs. first", "")
+    columns = {each.label: _column(timing, each) for each in shown} | _failed(timing)
+    head = ("", *columns, f"{timing.response.label} vs. first", "")
     rows = tuple(
-        (name, *(columns[each][name] for each in shown), *_change(name, timing, found))
+        (name, *(column[name] for column in columns.values()), *_change(name, timing, found))
         for name in timing.subjects
     )
-    return Table("Medians over visits", head, rows, frozenset(range(1, len(shown) + 1)))
+    return Table("Medians over visits", head, rows, frozenset(range(1, len(columns) + 1)))
 
 
 def lines_of(table: Table) -> list[str]:
@@ -41,6 +41,15 @@ def _aligned(row: tuple[str, ...], widths: list[int], table: Table) -> list[str]
 
 def _is_measured(timing: Timing, response: Quantity) -> bool:
     return any(timing.median(name, response.name) is not None for name in timing.subjects)
+
+
+def _failed(timing: Timing) -> dict[str, dict[str, str]]:
+    """A column of what failed, where anything did."""
+    failed = {name: timing.failures(name).total() for name in timing.subjects}
+    if not any(failed.values()):
+        return {}
+    column = {name: f"{n:,} of {timing.attempted(name):,}" for name, n in failed.items()}
+    return {"failed": column}
 
 
 def _column(timing: Timing, response: Quantity) -> dict[str, str]:

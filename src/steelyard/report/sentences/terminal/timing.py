@@ -14,6 +14,9 @@ from steelyard.report.sentences.terminal.answer import answer
 from steelyard.report.sentences.terminal.trials import view_of
 from steelyard.study.labels import Labels
 
+_COUNTED = ("executions", "they count like the others")
+_LEFT_OUT = ("operations", "throughput and response times are those of the others")
+
 
 def timing_lines(timing: Timing, found: TrialsVerdict) -> list[str]:
     """Without what every verdict rests on, which ``trials_lines`` says."""
@@ -30,10 +33,10 @@ def timing_lines(timing: Timing, found: TrialsVerdict) -> list[str]:
 
 
 def _design(timing: Timing) -> str:
-    """How the visits came about, and what every execution includes."""
+    """What the figures of the table are, how they came about, and what they include."""
     each = timing.executions_per_visit
-    repeated = f", the mean of {each} executions each" if each > 1 else ""
-    done = f"{counted(len(timing.visits), 'visit')} in random order{repeated}"
+    repeated = f", each the mean of {each} executions" if each > 1 else ""
+    done = f"Medians over visits; {counted(len(timing.visits), 'visit')} in random order{repeated}"
     shell = (
         ""
         if timing.shell_s is None
@@ -50,7 +53,7 @@ def _unfinished(found: TrialsVerdict) -> list[str]:
 
 
 def window_lines(timing: Timing) -> list[str]:
-    """What of a server is in no figure, and favours it: windows without an answer, and failures."""
+    """What failed, and whether it is in the figures; of a server, windows without an answer."""
     return [*_failed(timing), *_repeated(timing)]
 
 
@@ -58,11 +61,11 @@ def _failed(timing: Timing) -> Iterator[str]:
     for name in timing.subjects:
         failures = timing.failures(name)
         if failures:
-            whole = sum(visit.operations for visit in timing.of(name))
             kinds = ", ".join(f"{kind}: {count:,}" for kind, count in failures.most_common())
+            what, counts = _COUNTED if timing.executions(name) else _LEFT_OUT
             yield (
-                f"{failures.total():,} of {whole:,} operations of {name} failed ({kinds}); "
-                "throughput and response times are those of the others."
+                f"{failures.total():,} of {timing.attempted(name):,} {what} of {name} failed "
+                f"({kinds}); {counts}."
             )
         unconnected = sum(visit.failed_connections for visit in timing.of(name))
         if unconnected:
