@@ -21,18 +21,20 @@ from steelyard.web.run_state import (
     state_of,
     state_of_import,
     together,
+    with_verdict,
 )
 
 _LEAST_S_BETWEEN_SCANS = 1.0
 RUN, LEDGER = "run.json", "ledger.jsonl"
 FINDINGS = "report/findings.json"
-"""What an import has in place of a ledger, once its report is written."""
+"""What an import has in place of a ledger, once its report is written; those of several machines
+hold the verdict on all of these."""
 
 
 _Status = tuple[int, int, int]
-Stamp = tuple[_Status, _Status | None]
-"""Time, size and inode of ``run.json`` and of the ledger, or of the findings of an import: what
-changes when a run does."""
+Stamp = tuple[_Status, _Status | None, _Status | None]
+"""Time, size and inode of ``run.json``, of the ledger, and of the findings where they are read:
+what changes when a run does."""
 
 
 @dataclass(frozen=True)
@@ -173,9 +175,10 @@ def _not_a_folder(entry: os.DirEntry[str]) -> str:
 
 def _stamp(path: str) -> Stamp | None:
     run = _status(f"{path}/{RUN}")
-    ledgers = [_status(str(each)) for each in ledgers_of(Path(path))]
-    ends = [*ledgers, _status(f"{path}/{FINDINGS}")] if not any(ledgers) else ledgers
-    return None if run is None else (run, max(filter(None, ends), default=None))
+    ledgers = ledgers_of(Path(path))
+    newest = max(filter(None, (_status(str(each)) for each in ledgers)), default=None)
+    alone = newest is not None and ledgers == [Path(path) / LEDGER]
+    return None if run is None else (run, newest, None if alone else _status(f"{path}/{FINDINGS}"))
 
 
 def ledgers_of(path: Path) -> list[Path]:
@@ -195,16 +198,22 @@ def _sums(path: Path) -> Sums | None:
     return sums_of(read_bounded(path), path) if path.exists() else None
 
 
+def _state(path: Path, stamp: Stamp) -> RunState:
+    """By its ledgers; the report of several machines counts until one of them is measured again."""
+    if Run(path).is_import:
+        return state_of_import(path / FINDINGS)
+    ledgers = ledgers_of(path)
+    state = together(map(state_of, ledgers))
+    _, ledger, findings = stamp
+    reported = ledger is not None and findings is not None and findings[0] >= ledger[0]
+    return with_verdict(state, path / FINDINGS) if reported else state
+
+
 def _read(key: str, path: Path, stamp: Stamp) -> _Known:
     try:
         data = checked(path, RUN, read_bounded(path / RUN), _sums(path / SUMS))
         facts = parsed(data, path / RUN, RunFacts, facts_of_1)
-        imported = Run(path).is_import
-        state = (
-            state_of_import(path / FINDINGS)
-            if imported
-            else together(map(state_of, ledgers_of(path)))
-        )
+        state = _state(path, stamp)
         return _Known(stamp, ListedRun(key, path, facts, state, running=False))
     except RecordError as error:
         return _Known(stamp, None, error.message.replace(f"{path}/", ""))

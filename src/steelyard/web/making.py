@@ -27,7 +27,7 @@ RECORDS = "records"
 _BESIDE = {name: FORMATS[name].file for name in ("csv", "json")}
 _NICENESS = 10
 _READ = (
-    *(FACTS, IMPORT, MACHINES, OF_MACHINES),
+    *(FACTS, IMPORT, MACHINES),
     *("plan.json", "study.yaml", COMMITMENT, SUMS, "ledger.jsonl", "trials", PACKED, "notes"),
 )
 
@@ -44,14 +44,15 @@ class Refused:
 
 
 def fingerprint_of(run: Path) -> Fingerprint:
-    """What changes when anything does that is made of a run."""
+    """What changes when anything does that is made of a run, or of those of its machines."""
     found = []
-    for name in _READ:
+    parts = sorted(run.glob(f"{OF_MACHINES}/*/"))
+    for path in (place / name for place in (run, *parts) for name in _READ):
         try:
-            status = (run / name).lstat()
+            status = path.lstat()
         except OSError:
             continue
-        found.append((name, status.st_mtime_ns, status.st_size))
+        found.append((str(path.relative_to(run)), status.st_mtime_ns, status.st_size))
     return tuple(found)
 
 

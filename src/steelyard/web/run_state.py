@@ -104,6 +104,16 @@ def state_of_import(findings: Path) -> RunState:
     return replace(_with_comparisons("imported", None, each), words=words)
 
 
+def with_verdict(state: RunState, findings: Path) -> RunState:
+    """Of a run of several machines, with the verdict on all of these and the words of its report:
+    no ledger has them.
+    """
+    found = state_of_import(findings)
+    if found.lead is None or found.lead.conditions is not None:
+        return state
+    return replace(state, lead=found.lead, words=found.words)
+
+
 def _primary(workload: dict[str, Any], verdict: dict[str, Any]) -> bool:
     named = (one for one in workload["responses"] if one["name"] == verdict["response"])
     return any(one["primary"] for one in named)
@@ -127,7 +137,7 @@ def _judged(
 def together(states: Iterable[RunState]) -> RunState:
     """Of the machines of a run: ended when all have, and for the first reason that is no verdict.
 
-    None of their comparisons stands for the run.
+    None of their comparisons stands for the run; ``with_verdict`` has the one that does.
     """
     each = list(states)
     if len(each) == 1:

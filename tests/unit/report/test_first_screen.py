@@ -38,6 +38,7 @@ from steelyard.report.figures import percent
 from steelyard.report.formats.html import render
 from steelyard.report.from_run import stored
 from steelyard.report.page.marks import axis_of, row_drawing
+from steelyard.report.sentences.assumptions import sure_lines
 from steelyard.report.sentences.caveats import MOST_ON_TOP, Weight, caveats, on_top
 from steelyard.report.sentences.differences import difference_lines
 from steelyard.report.sentences.evidence import evidence
@@ -47,6 +48,7 @@ from steelyard.report.sentences.verdict import interval_level
 from steelyard.report.tables.effect_rows import Mark
 from steelyard.report.tables.effects import effect_rows
 from steelyard.report.tables.shares import NOISE, divided, whole_percents
+from steelyard.report.view import views
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "docs" / "examples").rglob("findings.json"))
 MOST_WORDS_OF_A_CAVEAT = 22
@@ -107,6 +109,17 @@ def test_visits_that_were_left_out_are_not_called_a_budget_that_was_spent() -> N
     )
     assert "the budget of visits ended after 30 of 30 visits" in evidence(whole).rest
     assert "the budget of 30 visits ended, 2 of them left out" in evidence(part).rest
+
+
+def test_one_of_several_machines_that_ended_with_the_others_is_not_said_to_be_decided() -> None:
+    run, own = golden("mixed"), "mixed/1/machines/lab3"
+    decided = run.model_copy(update={"stop": run.stop.model_copy(update={"reason": "decided"})})
+    part = decided.model_copy(update={"run": own})
+    assert "decided on all of these machines after" in " ".join(evidence(part).rest)
+    assert "the verdict on all of these machines was reached" in sure_lines(views(part)[0])[0]
+    assert "of these machines" not in " ".join(evidence(decided).rest)
+    alone = golden("decided").model_copy(update={"run": own})
+    assert "of these machines" not in " ".join(evidence(alone).rest)
 
 
 def test_no_forecast_stands_beside_a_withheld_verdict() -> None:

@@ -8,9 +8,12 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.unit.several_machines import NAMES, machines_run
 from tests.unit.web.conftest import KEY, LOOK, STUDY, add_run
 
 from steelyard.errors import RecordError
+from steelyard.report.formats.registry import FORMATS
+from steelyard.report.from_run import find
 from steelyard.web.index import Index
 from steelyard.web.reading import MOST_DOCUMENT_BYTES, inside, refuse_unreadable, results_folder
 
@@ -143,3 +146,23 @@ def test_the_folder_of_a_run_and_what_is_none_are_refused(results: Path) -> None
 def test_a_folder_that_goes_while_it_is_served_is_named(tmp_path: Path) -> None:
     found = Index(tmp_path / "gone").listing()
     assert (found.runs, len(found.skipped)) == ({}, 1)
+
+
+def test_the_verdict_on_all_machines_is_listed_until_one_of_them_is_measured_again(
+    results: Path,
+) -> None:
+    run = machines_run(results)
+    before = Index(results).listing().runs[run.key].state
+    assert (before.lead, before.words) == (None, ())
+    run.report_path.mkdir()
+    (run.report_path / "findings.json").write_text(FORMATS["json"].text(find(run)))
+    index = Index(results)
+    found = index.listing().runs[run.key]
+    assert found.status == "budget_visits"
+    assert found.state.lead is not None
+    assert (found.state.lead.other, found.state.lead.conditions) == ("60", None)
+    assert found.state.words == ("slower",)
+    later = (run.report_path / "findings.json").stat().st_mtime_ns + 10**9
+    os.utime(run.machines()[NAMES[1]].ledger_path, ns=(later, later))
+    index.forget_when()
+    assert index.listing().runs[run.key].state.lead is None

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.unit.several_machines import NAMES, machines_run
 from tests.unit.web.conftest import KEY, LOOK, STUDY, Reader, add_run
 
 from steelyard.records.archive import Run
@@ -155,3 +156,13 @@ def test_what_was_made_is_kept_until_a_file_changes(reader: Reader, results: Pat
     with (results / KEY / "ledger.jsonl").open("a") as ledger:
         ledger.write(json.dumps({"event": "nonsense"}) + "\n")
     assert reader.ask_until_made(f"/runs/{KEY}.json").status_code == 422
+
+
+def test_what_was_made_of_several_machines_is_kept_until_one_of_them_is_measured_again(
+    reader: Reader, results: Path
+) -> None:
+    run = machines_run(results)
+    assert reader.ask_until_made(f"/runs/{run.key}.json").status_code == 200
+    with run.machines()[NAMES[2]].ledger_path.open("a") as ledger:
+        ledger.write(json.dumps({"event": "nonsense"}) + "\n")
+    assert reader.ask_until_made(f"/runs/{run.key}.json").status_code == 422

@@ -16,6 +16,7 @@ from steelyard.judge.kinds.verdict_notes import (
     VerdictNote,
 )
 from steelyard.judge.visits.pairs import MACHINE
+from steelyard.records.archive import OF_MACHINES
 from steelyard.records.message_text import commonest
 from steelyard.records.note import Note
 from steelyard.records.warnings import Resource
@@ -32,7 +33,7 @@ from steelyard.report.sentences.terminal.resolution import (
 )
 from steelyard.report.sentences.trade_offs import guardrail_lines
 from steelyard.report.sentences.verdict import reason_text
-from steelyard.report.view import View, lines
+from steelyard.report.view import View, lines, views
 from steelyard.report.vocabulary import (
     compared_all,
     family_text,
@@ -66,6 +67,7 @@ STOP_WORDS = {
     "open": "no end of it is recorded",
     "imported": "all that was imported was judged",
 }
+_DECIDED_TOGETHER = "the verdict on all of these machines was reached"
 
 
 def _assumptions(view: View) -> list[str]:
@@ -146,8 +148,21 @@ def _stop_line(view: View) -> str:
     details += [counted(stop.trials_done, "trial"), format_duration(stop.spent_s)]
     return (
         f"After {stop.visits_done} of at most {counted(stop.visits_planned, 'visit')}{before} "
-        f"({', '.join(details)}) {STOP_WORDS[stop.reason]}."
+        f"({', '.join(details)}) {_why_it_ended(view.run)}."
     )
+
+
+def _why_it_ended(run: RunFindings) -> str:
+    return _DECIDED_TOGETHER if decided_together(run) else STOP_WORDS[run.stop.reason]
+
+
+def decided_together(run: RunFindings) -> bool:
+    """Whether this is one of several machines that ended by the verdict on all of them, without one
+    of its own.
+    """
+    if run.stop.reason != "decided" or f"/{OF_MACHINES}/" not in run.run:
+        return False
+    return any(v.word is VerdictWord.UNDECIDED for view in views(run) for v in judged(view))
 
 
 def _families(view: View) -> list[tuple[Family, float, int]]:

@@ -10,7 +10,7 @@ from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, percent
-from steelyard.report.sentences.assumptions import judged
+from steelyard.report.sentences.assumptions import decided_together, judged
 from steelyard.report.sentences.headline import leading_verdicts
 from steelyard.report.sentences.verdict import (
     ANY_STOP,
@@ -136,6 +136,8 @@ def _stopped(run: RunFindings) -> str:
         return f"the budget of {planned} ended, {left_out} of them left out"
     early = stop.reason == "decided" and left_out
     told = "stopped early because decided" if early else _STOPPED[stop.reason]
+    if decided_together(run):
+        told += " on all of these machines"
     return f"{told} after {stop.visits_done} of {counted(stop.visits_planned, 'visit')}"
 
 
