@@ -96,6 +96,11 @@ def test_a_table_may_have_this_form(text: str | bytes, tmp_path: Path) -> None:
     checked(tmp_path, text)
 
 
+def test_a_column_that_is_left_out_for_its_separated_thousands_is_counted(tmp_path: Path) -> None:
+    out, _ = checked(tmp_path, 'system,rate,time\na,"1,204",10\nb,998,12\n')
+    assert "2 values checked; 2 left out that are no numbers" in out
+
+
 WRONG: dict[str, tuple[str | bytes, str]] = {
     "empty": ("", "1:1: the file is empty"),
     "a header alone": ("system,value\n", "1:1: there is no row below the header"),

@@ -82,10 +82,10 @@ def statistic(text: str) -> str | float | None:
 
 
 def without_statistic(metric: str) -> tuple[str, str | float | None]:
-    """``request_latency_p95`` is ``request_latency`` and 95; ``p99_latency`` too."""
+    """``request_latency_p95`` is ``request_latency`` and 95; ``p99_latency`` too; ``p99`` is 99."""
     parts = re.split(r"[_ ]", metric)
     for at in (len(parts) - 1, 0):
-        found = statistic(parts[at]) if len(parts) > 1 else None
+        found = statistic(parts[at])
         if found is not None:
             return "_".join(parts[:at] + parts[at + 1 :]), found
     return metric, None

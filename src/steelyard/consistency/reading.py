@@ -29,6 +29,9 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}", re.ASCII)
 """What may as well be a whole number: ``1,234``."""
 _IN_NAME = re.compile(r"(?P<name>.+?)\s*(?:_(?P<a>[A-Za-z]+)|[\[(](?P<b>[^\])]+)[\])])")
+_PER_SECOND = re.compile(r"(?:(?P<name>.+)_)?(?P<work>[A-Za-z]+)(?:/|_per_)(?:s|sec|second)")
+_RATES = {"iops", "tps", "rps"}
+"""Names that are their own units."""
 Row = Mapping[str, Field]
 
 
@@ -48,7 +51,8 @@ def read_table(path: Path) -> Table:
         _refuse([Complaint(path, names[0].line, 1, "there is no number to check", hint)])
     columns = _telling(cells)
     kept = [_with(cell, columns) for cell in cells]
-    texts = sum(bool(row["value"].text) for row in found) - len(kept) if "value" in keys else 0
+    texts = sum(bool(row["value"].text) for row in found) - len(kept) if "value" in keys else (
+        sum(_texts_in(key, found) for key in keys))  # fmt: skip
     return Table(str(path), tuple(kept), tuple(columns), texts)
 
 
@@ -87,6 +91,8 @@ def _refuse_decimal_commas(path: Path, rows: Sequence[Row]) -> None:
 
 def _decimal_comma(path: Path, field: Field) -> Complaint:
     hint = f"write decimal points: {field.text.replace(',', '.')}"
+    if _THOUSANDS.fullmatch(field.text):
+        hint += f"; thousands without a separator: {field.text.replace(',', '')}"
     message = f"`{field.text}` has a decimal comma"
     return Complaint(path, field.line, field.column, message, hint)
 
@@ -146,6 +152,14 @@ def _is_measured(key: str, rows: Sequence[Row]) -> bool:
     return bool(texts) and not beside and all(printed(text) is not None for text in texts)
 
 
+def _texts_in(key: str, rows: Sequence[Row]) -> int:
+    """Fields of a column that is left out since some of its numbers have separated thousands."""
+    texts = [row[key].text for row in rows if row[key].text]
+    separated = sum(_THOUSANDS.fullmatch(text) is not None for text in texts)
+    plain = sum(printed(text) is not None for text in texts)
+    return len(texts) if separated and separated + plain == len(texts) else 0
+
+
 def _is_beside(key: str) -> bool:
     """Whether a column says more of the measurements and is none, whatever it holds."""
     name = key.lower()
@@ -153,7 +167,15 @@ def _is_beside(key: str) -> bool:
 
 
 def _named_unit(key: str) -> tuple[str, str]:
-    """``latency (ms)`` and ``latency_ms`` are a latency in ms; ``failed`` has no unit."""
+    """``latency (ms)`` and ``latency_ms`` are a latency in ms; ``failed`` has no unit.
+
+    ``req_per_s`` and ``sent_MB/s`` are rates.
+    """
+    if key.lower() in _RATES:
+        return key, key
+    if rate := _PER_SECOND.fullmatch(key):
+        unit = f"{rate['work']}/s"
+        return (rate["name"] or key, unit) if unit_of(unit) else (key, "")
     found = _IN_NAME.fullmatch(key)
     unit = (found["a"] or found["b"]) if found else ""
     known = unit == "percent" or (unit_of(unit) is not None and unit != "b")

@@ -219,3 +219,37 @@ def test_a_claim_that_the_printed_digits_do_not_decide_is_a_warning_without_boun
         Severity.WARNING, None, None)  # fmt: skip
     (found,) = claimed(tmp_path, "x,a,better,b,20%,1")
     assert (found.severity, found.expected_low) == (Severity.ERROR, 108.0)
+
+
+@pytest.mark.parametrize(
+    ("header", "line", "rule"),
+    [
+        ("tool,mean_ms,sd_ms,min_ms,max_ms", "a,10.00,0.10,12.50,14.00", Rule.PERCENTILES),
+        ("command,mean,stddev,median,user,system,min,max", "a,1.0,9.1,1.0,0.5,0.3,0.9,1.2",
+         Rule.SPREAD),
+        ("tool,p50 (ms),p99 (ms)", "a,10.0,5.0", Rule.PERCENTILES),
+        ("tool,clients,tps,latency_ms", "a,8,1000,20", Rule.LITTLES_LAW),
+        ("tool,clients,sent_req_per_s,latency_ms", "a,8,1000,20", Rule.LITTLES_LAW),
+        ("tool,clients,req_per_s,latency_ms", "a,8,1000,20", Rule.LITTLES_LAW),
+    ],
+)  # fmt: skip
+def test_headers_of_statistics_and_rates_alone_are_understood(
+    header: str, line: str, rule: Rule, tmp_path: Path
+) -> None:
+    assert rule in {finding.rule for finding in findings(tmp_path, rows(header, line))}
+
+
+@pytest.mark.parametrize(
+    ("header", "lines"),
+    [
+        ("command,mean,stddev,median,user,system,min,max",
+         ["a,1.02,0.11,1.01,0.52,0.31,0.90,1.20", "b,2.02,0.11,2.01,0.52,0.31,1.90,2.20"]),
+        ("service,latency_ms,min,max", ["a,120,2,8", "b,90,1,4"]),
+        ("disk,iops,bw_KiB/s,bs_KiB", ["a,1000,4000,4", "b,1000,8000,8", "c,2000,8000,4"]),
+        ("tool,clients,bytes_per_s,latency_ms", ["a,8,1000000,2", "b,16,1200000,3"]),
+    ],
+)  # fmt: skip
+def test_such_headers_of_a_sound_table_give_no_finding(
+    header: str, lines: list[str], tmp_path: Path
+) -> None:
+    assert not findings(tmp_path, rows(header, *lines))
