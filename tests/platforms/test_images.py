@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +15,7 @@ import pytest
 from tests.platforms.guests import IMAGE, built
 from tests.platforms.needs import need
 
+from steelyard.errors import ExitCode
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.machines import LOCAL, Machines
@@ -57,6 +61,27 @@ def test_a_build_that_fails_says_why_and_leaves_nothing(tmp_path: Path) -> None:
         build_image(host, NamedRecipe(name="wrong", recipe=nowhere), "container")
     assert refused.value.kind == "tool_failed"
     assert "127.0.0.1" in str(refused.value.last_words)
+    assert list((tmp_path / "steelyard" / "images").iterdir()) == []
+
+
+def test_a_build_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
+    need(*mmdebstrap.TOOLS["container"], root=True)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        recipe = tmp_path / "mine.yaml"
+        mirror = f"http://127.0.0.1:{silent.getsockname()[1]}/debian"
+        recipe.write_text(f"summary: For tests.\nkind: container\nmirror: {mirror}\n")
+        environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "TMPDIR": str(temporary)}
+        argv = [sys.executable, "-m", "steelyard", "image", "build", str(recipe)]
+        build = subprocess.Popen(argv, env=environment, stderr=subprocess.PIPE)
+        silent.settimeout(120)
+        silent.accept()[0].close()  # apt asks: the tree is there
+        assert list(temporary.iterdir())
+        build.send_signal(signal.SIGINT)
+        build.communicate(timeout=120)
+    assert build.returncode == ExitCode.INTERRUPTED
+    assert list(temporary.iterdir()) == []
     assert list((tmp_path / "steelyard" / "images").iterdir()) == []
 
 

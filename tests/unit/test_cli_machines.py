@@ -10,9 +10,10 @@ from tests.unit.several_machines import NAMES, machines_run
 from typer.testing import CliRunner
 
 from steelyard.cli.main import app
+from steelyard.cli.planning.committing import tell_commitment
 from steelyard.judge.kinds.caveats import MachineMissing, WarnedTrials
 from steelyard.judge.machines.missing import missing_machines
-from steelyard.records.archive import Run
+from steelyard.records.archive import Run, open_run
 from steelyard.records.events import MachineLeft, SessionClosed, UndoPlanned
 from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.report.formats.registry import FORMATS
@@ -74,6 +75,20 @@ def test_all_parts_are_packed_at_once_and_say_the_same(run: Run) -> None:
     assert packed["attempts"] == 48
     assert not list(run.path.glob("machines/*/trials/*"))
     assert find(run) == before
+
+
+def test_the_folder_of_machines_is_taken_for_the_run_of_all(kept: Run) -> None:
+    assert open_run(kept.path / "machines") == kept
+
+
+def test_the_commitment_of_each_machine_is_said_after_its_name(
+    kept: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, part in kept.machines().items():
+        tell_commitment(part)
+        made = part.commitment()
+        assert made is not None
+        assert capsys.readouterr().err == f"{name}: commitment: {made.digest}\n"
 
 
 def test_query_names_the_run_of_each_machine_and_runs_lists_the_whole(kept: Run) -> None:

@@ -315,13 +315,16 @@ def _in_order(names: Iterable[str]) -> list[tuple[int, int, str]]:
 
 
 def open_run(path: Path) -> Run:
-    """The run at ``path``: its folder, or a study's folder of runs (then the newest).
+    """The run at ``path``: its folder, or a study's folder of runs (then the newest); of the folder
+    of machines that of all of them.
 
     Raises:
         RecordError: there is no run.
     """
     if (path / "run.json").is_file():
         return Run(path)
+    if path.name == OF_MACHINES and (path.parent / MACHINES).is_file():
+        return Run(path.parent)
     runs = runs_of(path)
     if runs:
         return runs[-1]

@@ -133,3 +133,10 @@ def test_a_budget_that_ends_before_the_span_is_a_mistake(tmp_path: Path) -> None
     [complaint] = complaints_of(written(tmp_path, BODY + trials))
     assert complaint.message == "the budget ends before the span has passed"
     assert not complaints_of(written(tmp_path, BODY + trials.replace("1 h", "3 h")))
+
+
+def test_a_guest_in_too_little_memory_is_refused_by_its_study(tmp_path: Path) -> None:
+    text = BODY.replace("platform: native", "platform: qemu, memory: 64 MiB", 1) + TRIALS
+    (found,) = complaints_of(written(tmp_path, text))
+    assert "64 MiB` is too small" in found.message
+    assert "128 MiB" in str(found.hint)

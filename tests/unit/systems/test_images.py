@@ -86,6 +86,17 @@ def test_mistakes_in_a_recipe_are_named_with_their_places(tmp_path: Path) -> Non
     assert "own.yaml:5:" in told
 
 
+@pytest.mark.parametrize("text", [None, "", "kind: [", "- a"])
+def test_a_file_that_is_no_recipe_is_not_called_a_study(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "mine.yaml"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(StudyError) as refused:
+        find_recipe(str(path))
+    assert refused.value.slug == "image-recipe-is-wrong"
+    assert "study" not in str(refused.value.complaints)
+
+
 def test_a_recipe_that_is_not_there_is_named_with_those_that_are() -> None:
     with pytest.raises(SystemFailure) as refused:
         find_recipe("debian-minmal")
@@ -191,10 +202,18 @@ def test_what_a_killed_build_left_is_removed_and_a_running_one_is_not() -> None:
     folder = "/cache/steelyard/images"
     listed = ".building-a-41\n.building-b-42\ndebian-minimal-1\n"
     machine.tools[f"ls -A {folder}"] = lambda _: said(stdout=listed)
+    trees = "/tmp/steelyard-building-41.aaaaaa\n/tmp/steelyard-building-42.bbbbbb\n"
+    machine.tools["sh -c ls -d"] = lambda _: said(stdout=trees)
     machine.files["/proc/42/stat"] = ""
     sweep(machine.host(), folder)
     removed = [change[1] for change in machine.changes if change[0] == "remove"]
-    assert removed == [f"{folder}/.building-a-41"]
+    assert removed == [f"{folder}/.building-a-41", "/tmp/steelyard-building-41.aaaaaa"]
+
+
+def test_what_a_build_mounts_is_seen_by_nothing_else() -> None:
+    argv = mmdebstrap.mmdebstrap(small().recipe, "guest", "/w")
+    assert argv[argv.index("mmdebstrap") - 4 :][:2] == ["sh", "-c"]
+    assert "unshare --mount --propagation private" in argv[argv.index("mmdebstrap") - 2]
 
 
 def test_a_recipe_for_both_makes_a_guest_unless_a_container_is_asked_for() -> None:

@@ -13,7 +13,6 @@ from steelyard.systems.qemu.command_line import (
     CACHES,
     Machine,
     Nic,
-    check_memory,
     join_words,
     kernel_words,
     modules,
@@ -103,11 +102,6 @@ def test_a_socket_is_joined_by_its_folder_because_its_path_may_be_too_long() -> 
     words = join_words("/bin/engine", "/" + "deep/" * 40, "qmp.sock")
     assert words[:2] == ["sh", "-c"]
     assert words[-1] == "qmp.sock"
-
-
-def test_too_little_memory_is_said_before_anything_is_started() -> None:
-    with pytest.raises(SystemFailure, match="128 MiB"):
-        check_memory(64 << 20)
 
 
 def test_an_attached_disk_bears_its_name_as_serial_number() -> None:

@@ -79,7 +79,7 @@ def refuse_another_plan(made: Commitment, study_sha256: str, plan: Plan) -> None
 
 
 def tell_commitment(run: Run) -> None:
-    """The digest, before the first trial."""
-    made = run.commitment()
+    """The digest, before the first trial; of several machines after the name of its own."""
+    made, machine = run.commitment(), run.facts().machine
     if made is not None:
-        tell(f"commitment: {made.digest}")
+        tell(f"{'' if machine is None else f'{machine}: '}commitment: {made.digest}")

@@ -81,13 +81,19 @@ def read_source(path: Path, what: str = "study") -> Source:
     try:
         raw = file.read_bytes()
     except FileNotFoundError:
-        inside = "; a folder must hold a file `study.yaml`" if path.is_dir() else ""
-        hint = f"check the path{inside}, or write a first study with `steelyard init`"
-        raise _stop(file, "there is no such file", hint) from None
+        raise _stop(file, "there is no such file", _not_there(path, what)) from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise _stop(file, f"cannot be read: {reason}", "check its permissions") from None
     return parse_source(raw, file, what)
+
+
+def _not_there(path: Path, what: str) -> str:
+    """The hint for a path without a file."""
+    if what != "study":
+        return "check the path"
+    inside = "; a folder must hold a file `study.yaml`" if path.is_dir() else ""
+    return f"check the path{inside}, or write a first study with `steelyard init`"
 
 
 def parse_source(raw: bytes, path: Path, what: str = "study") -> Source:

@@ -1,7 +1,7 @@
 """Builds an image of a recipe on a machine, whole or not at all.
 
-Root is needed: the packages are unpacked with their owners. Nothing outside the folder of the
-images is changed; the folder of an image appears by rename.
+Root is needed: the packages are unpacked with their owners, in a folder of temporary files, where
+apt may fetch without being root. The folder of an image appears by rename.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ KEPT: dict[Kind, tuple[str, ...]] = {
     "container": (TREE,),
 }
 BUILDING = ".building-"
+UNPACKED = "steelyard-building-"
+"""With the process id of the agent and some letters, among the temporary files."""
 Say = Callable[[str], None]
 
 
@@ -70,6 +72,8 @@ def build_image(host: Host, named: NamedRecipe, kind: Kind, say: Say = lambda _:
         return _Build(host, named, kind, work, say).image(f"{folder}/{named.folder_name(kind)}")
     finally:
         host.remove_tree(work)
+        for tree in _trees(host, host.agent_pid):
+            host.remove_tree(tree)
 
 
 class _Build:
@@ -83,7 +87,7 @@ class _Build:
         self.prepare()
         self.say(f"packages of {self.named.recipe.suite} for `{self.named.name}`")
         argv = mmdebstrap.mmdebstrap(self.named.recipe, self.kind, self.work)
-        environment = {"SOURCE_DATE_EPOCH": str(EPOCH_S)}
+        environment = {"SOURCE_DATE_EPOCH": str(EPOCH_S), "TMPDIR": _new_tree(self.host)}
         self.succeed(self.host.run(argv, timeout_s=BUILD_TIMEOUT_S, environment=environment))
         if self.kind == "guest":
             self.say("kernel, modules and initrd")
@@ -182,6 +186,27 @@ def sweep(host: Host, folder: str) -> None:
         pid = name.rpartition("-")[2]
         if name.startswith(BUILDING) and not host.path_facts(f"/proc/{pid}").exists:
             host.remove_tree(f"{folder}/{name}")
+    for tree in _trees(host):
+        pid = tree.rpartition("-")[2].partition(".")[0]
+        if not host.path_facts(f"/proc/{pid}").exists:
+            host.remove_tree(tree)
+
+
+def _new_tree(host: Host) -> str:
+    """A new folder that apt's own user can enter."""
+    made = f"d=$(mktemp -d -t {UNPACKED}{host.agent_pid}.XXXXXX)"
+    script = f'{made} && chmod 755 "$d" && echo "$d"'
+    ran = host.run(["sh", "-c", script], timeout_s=10)
+    if not ran.succeeded:
+        raise SystemFailure("tool_failed", f"no temporary folder can be made: {ran.stderr.strip()}")
+    return ran.stdout.strip()
+
+
+def _trees(host: Host, pid: int | None = None) -> list[str]:
+    """Those that were made for builds of one agent, or of any."""
+    owner = "" if pid is None else f"{pid}."
+    script = f'ls -d "${{TMPDIR:-/tmp}}/{UNPACKED}{owner}"* 2>/dev/null'
+    return host.run(["sh", "-c", script], timeout_s=10).stdout.splitlines()
 
 
 def _version(host: Host, tool: str) -> str:

@@ -40,6 +40,11 @@ DEBIAN_PACKAGES = {
     "qemu-img": "qemu-utils",
 }
 
+_APART = """\
+unshare --mount --propagation private true 2>/dev/null || exec "$@"
+exec unshare --mount --propagation private "$@"
+"""
+"""What is mounted in the tree ends with the processes of the build, however these end."""
 _EXPIRED = 'Acquire::Check-Valid-Until "false"'
 
 
@@ -50,7 +55,16 @@ def mmdebstrap(recipe: Recipe, kind: Kind, work: str) -> list[str]:
         packages = (*packages, *SYSTEMD_PACKAGES)
     hook = f'sh {shlex.quote(work)}/scripts/finish-tree.sh "$1" {shlex.quote(work)}'
     answers = f'chroot "$1" debconf-set-selections < {shlex.quote(work)}/debconf'
-    words = ["mmdebstrap", "--mode=root", "--format=tar", f"--variant={recipe.variant}"]
+    words = [
+        "sh",
+        "-c",
+        _APART,
+        "sh",
+        "mmdebstrap",
+        "--mode=root",
+        "--format=tar",
+        f"--variant={recipe.variant}",
+    ]
     words += [f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT]
     words += [f"--include={package}" for package in dict.fromkeys(packages)]
     words += [f"--aptopt={_EXPIRED}"] if recipe.frozen_mirror else []

@@ -171,7 +171,10 @@ def find_recipe(name: str) -> NamedRecipe:
     base, suite = _parts(name)
     if base.endswith(_FILES):
         path = Path(base)
-        found = _read(path.stem, read_source(path, "recipe"))
+        try:
+            found = _read(path.stem, read_source(path, "recipe"))
+        except StudyError as error:
+            raise StudyError(error.complaints, slug="image-recipe-is-wrong") from error
     elif base in names():
         found = shipped(base)
     else:
@@ -209,4 +212,4 @@ def _read(name: str, source: Source) -> NamedRecipe:
     except ValidationError as error:
         complaints = Complaints(source)
         add_validation(complaints, error, Recipe)
-        raise StudyError(complaints.ordered(), slug="image-recipe-is-wrong") from error
+        raise StudyError(complaints.ordered()) from error

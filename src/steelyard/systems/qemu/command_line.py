@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.undo.actions.qemu import name_argv
 
 QEMU = "qemu-system-x86_64"
@@ -187,12 +186,6 @@ def join_words(engine: str, folder: str, socket: str) -> list[str]:
     """Joins stdin and stdout to a socket; entered by its folder, as paths of sockets are short."""
     script = 'cd "$1" && exec "$2" join "unix:$3"'
     return ["sh", "-c", script, "sh", folder, engine, socket]
-
-
-def check_memory(memory_bytes: int) -> None:
-    """Raises ``SystemFailure`` when no guest starts in so little."""
-    if memory_bytes < 128 << 20:
-        raise SystemFailure("not_supported", "a guest needs 128 MiB of memory at least")
 
 
 def _on(flag: bool) -> str:

@@ -161,7 +161,6 @@ class Qemu:
     def _prepare(self) -> None:
         """Finds what it starts from and the accelerator."""
         host_machine, settings = self.context.host_machine(), self._settings
-        command_line.check_memory(settings.memory)
         for cpus in filter(None, (settings.cpuset, settings.vcpu_cpus)):
             check_cpus(host_machine, cpus)
         self._source = provide(self.context)
