@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import time
 
 from steelyard.records.archive import open_run
 from steelyard.records.events import AttemptFinished, MachineLeased, Undone, UndoPlanned
+from steelyard.report.kept import SAID
 from tests.integration.conftest import (
     LONGEST_S,
     Finished,
@@ -55,6 +57,8 @@ def test_every_trial_keeps_raw_output_series_and_facts(finished: Finished) -> No
 def test_the_report_can_be_made_again_from_the_records_alone(
     after_a_run: Steelyard, finished: Finished
 ) -> None:
+    (run,) = (after_a_run.folder / "results" / "tiny").iterdir()
+    shutil.rmtree(run / "report")
     again = after_a_run.run("report", "results/tiny", "--format", "html,md,csv,json")
     assert again.returncode == 0, again.stderr
     verdicts = [
@@ -62,6 +66,13 @@ def test_the_report_can_be_made_again_from_the_records_alone(
     ]
     assert again.stdout.splitlines()[: len(verdicts)] == verdicts
     assert again.stdout.count("report: ") >= 4
+    assert SAID not in again.stdout
+
+
+def test_a_report_after_a_run_is_drawn_from_its_findings(after_a_run: Steelyard) -> None:
+    again = after_a_run.run("report", "results/tiny", "--format", "md")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.splitlines()[-1] == SAID
 
 
 def test_ctrl_c_marks_the_attempt_undoes_everything_and_offers_resume(

@@ -42,11 +42,15 @@ BESIDE_A_PAGE = ("csv", "json")
 
 
 def write(
-    run: Run, findings: RunFindings, formats: tuple[str, ...], folder: Path | None = None
+    run: Run,
+    findings: RunFindings,
+    formats: tuple[str, ...],
+    folder: Path | None = None,
+    made_of: str | None = None,
 ) -> list[Path]:
     """Writes the report in these formats, and what a page links to, into ``folder`` or the run's.
 
-    The paths are those of the formats.
+    The paths are those of the formats. ``made_of``: as ``write_report``.
 
     Raises:
         HostError: the disk is full, or the folder cannot be written to.
@@ -54,11 +58,16 @@ def write(
     own = folder is None
     written = dict.fromkeys((*formats, *(BESIDE_A_PAGE if "html" in formats else ())))
     to = folder or run.report_path
-    return write_into(to, findings, tuple(written), own=own)[: len(formats)]
+    return write_into(to, findings, tuple(written), own=own, made_of=made_of)[: len(formats)]
 
 
 def write_into(
-    folder: Path, findings: RunFindings, formats: tuple[str, ...], *, own: bool
+    folder: Path,
+    findings: RunFindings,
+    formats: tuple[str, ...],
+    *,
+    own: bool,
+    made_of: str | None = None,
 ) -> list[Path]:
     """Writes the report into a folder, which is the run's ``own`` beside its records or another.
 
@@ -66,7 +75,7 @@ def write_into(
         HostError: the disk is full, or the folder cannot be written to.
     """
     with writing(folder):
-        return write_report(findings, folder, formats, beside_records=own)
+        return write_report(findings, folder, formats, beside_records=own, made_of=made_of)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.console import say, say_json, shown
+from steelyard.cli.console import say, say_json, shown, tell
 from steelyard.cli.options import ClusterOption, FormatOption, JsonOption
 
 
@@ -68,21 +68,26 @@ def _report_of_one(
     from steelyard.cli.archive.reading import chosen_formats, print_answer, write_into
     from steelyard.records.archive import open_run, refuse_names_of_machines
     from steelyard.report.anonymous import anonymous_of
-    from steelyard.report.from_run import find, stored
+    from steelyard.report.from_run import stored
+    from steelyard.report.kept import SAID, Found, found
 
     chosen = chosen_formats(formats)
     run = None if path.is_file() else open_run(path)
     if run is not None and anonymous:
         refuse_names_of_machines(run)
-    findings = stored(path) if run is None else find(run, notes)
+    seen = Found(stored(path), None) if run is None else found(run, notes)
+    findings = seen.findings
     if run is not None and anonymous:
         findings = anonymous_of(findings, run.records())
     folder = to or (path.parent if run is None else run.report_path)
-    written = write_into(folder, findings, chosen, own=run is not None and to is None)
+    own = run is not None and to is None
+    written = write_into(folder, findings, chosen, own=own, made_of=seen.made_of if own else None)
     if json:
         say(findings.model_dump_json(indent=2))
     else:
         print_answer(findings, [shown(each) for each in written])
+    if seen.before:
+        tell(SAID) if json else say(SAID)
 
 
 def compare(

@@ -12,6 +12,7 @@ from steelyard.cluster import opened
 from steelyard.errors import ExitCode, SteelyardError
 from steelyard.records.archive import open_run
 from steelyard.report.formats.registry import FORMATS, write_files
+from steelyard.report.kept import SAID
 from steelyard.report.made import Source, made
 
 
@@ -38,6 +39,8 @@ def write_reports(paths: Sequence[Path], formats: str, cluster: str | None) -> i
                 write_files(folder, report.files, beside_records=not isinstance(source, Path))
             first = shown(folder / FORMATS[chosen[0]].file)
             say(f"{name}: {', '.join(report.words) or 'no verdict'}: {first}")
+            if report.before:
+                say(f"  {SAID}")
     return code
 
 

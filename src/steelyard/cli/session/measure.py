@@ -41,6 +41,7 @@ from steelyard.records.events import AttemptStarted
 from steelyard.records.stream import RunJudged
 from steelyard.report.from_run import find_each
 from steelyard.report.notes import json_text
+from steelyard.report.origin import made_of, still
 from steelyard.report.view import View, views
 from steelyard.study.model import Study
 from steelyard.study.read import read_study
@@ -178,10 +179,11 @@ def _interrupted(opened: Run, further: str) -> int:
 
 def _reported(opened: Run, wanted: Wanted, stream: EventStream | None, *, failed: bool) -> int:
     """Writes and prints what was found; ``failed``: on a machine that has left, by an error."""
+    before = made_of(opened)
     each = find_each(opened)
     findings = each.pop(opened)
     written = tuple(dict.fromkeys((*wanted.formats, "json")))  # findings.json always lies beside
-    paths = write(opened, findings, written)
+    paths = write(opened, findings, written, made_of=still(opened, before))
     for part, own in each.items():
         write(part, own, written)
     reports = [shown(path) for path in paths[: len(wanted.formats)]]

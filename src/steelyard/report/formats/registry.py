@@ -18,6 +18,7 @@ from steelyard.report.formats.openmetrics import openmetrics_text
 from steelyard.report.formats.other_tools import BETTER, action_text, benchfmt_text, bmf_text
 from steelyard.report.formats.tmt import RESULTS, tmt_files
 from steelyard.report.notes import json_text
+from steelyard.report.origin import ORIGIN, origin_of
 from steelyard.report.view import views
 from steelyard.report.vocabulary import machines_in
 
@@ -120,28 +121,39 @@ def write_report(
     formats: Iterable[str],
     *,
     beside_records: bool = True,
+    made_of: str | None = None,
 ) -> list[Path]:
     """Write each form into ``folder``, whole or not at all; the paths in the order asked.
 
     ``beside_records``: the folder lies in that of the run. What the page links to is written
-    with it.
+    with it. ``made_of``: the digest by which the findings are known again (``origin.py``).
 
     Raises ``KeyError`` for a form that is not in ``FORMATS``, before anything is written.
     """
     asked = tuple(formats)
-    files = report_files(run, asked, beside_records=beside_records)
+    files = report_files(run, asked, beside_records=beside_records, made_of=made_of)
     write_files(folder, files, beside_records=beside_records)
     return [folder / FORMATS[name].file for name in asked]
 
 
-def report_files(run: RunFindings, formats: Iterable[str], *, beside_records: bool = True) -> Files:
+def report_files(
+    run: RunFindings,
+    formats: Iterable[str],
+    *,
+    beside_records: bool = True,
+    made_of: str | None = None,
+) -> Files:
     """What :func:`write_report` writes, by paths below its folder. Pure; the same errors."""
     asked = [FORMATS[name] for name in formats]
     linked = [FORMATS[name] for name in WITH_THE_PAGE if FORMATS["html"] in asked]
     written = list(dict.fromkeys([*asked, *linked]))
     beside = {form.name: form.file for form in written}
     place = Place(".." if beside_records else None, beside)
-    return {path: content for form in written for path, content in form.files(run, place).items()}
+    files = {path: content for form in written for path, content in form.files(run, place).items()}
+    findings = files.get(FORMATS["json"].file)
+    if made_of is not None and isinstance(findings, str):
+        files[ORIGIN] = origin_of(made_of, findings.encode())
+    return files
 
 
 def write_files(folder: Path, files: Files, *, beside_records: bool = True) -> None:
