@@ -54,7 +54,7 @@ from steelyard.records.files.checksums import (
     refuse_unlike_the_ledger,
     write_files,
 )
-from steelyard.records.files.documents import parsed
+from steelyard.records.files.documents import parsed, uncollected
 from steelyard.records.files.durable import (
     NEW,
     folder_appears,
@@ -189,7 +189,8 @@ class Run:
 
     def planned(self) -> Plan:
         """The plan as it was fixed before the first trial, whatever the ledger says."""
-        return self._model("plan.json", Plan, plan_of_1)
+        with uncollected():
+            return self._model("plan.json", Plan, plan_of_1)
 
     def commitment(self) -> Commitment | None:
         """That of study, plan and seed; ``None`` of a run that was made without.

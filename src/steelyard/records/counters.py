@@ -12,12 +12,15 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
 from pydantic import TypeAdapter
 
 from steelyard.records.files.parquet import polars
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 ENDING = ".json.gz"
 EARLIER_ENDING = ".parquet"
@@ -44,6 +47,8 @@ class Counters:
 
     def floats(self, column: str) -> npt.NDArray[np.float64]:
         """Not a number where the counter has no value."""
+        import numpy as np  # noqa: PLC0415 - slow to load; who opens a run computes nothing
+
         if column not in self._floats:
             self._floats[column] = np.array(self.columns[column], dtype=np.float64)
         return self._floats[column]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from steelyard.plan.extension import extended, lengthened
 from steelyard.plan.model import Plan
 from steelyard.records.disk_checks import DiskCheck
 from steelyard.records.events import (
@@ -28,10 +27,15 @@ CHANGE_THE_PLAN = ("visits_timed", "budget_extended")
 
 def plan_after(plan: Plan, events: Iterable[Event]) -> Plan:
     """The plan with the visits that these events added to it."""
-    for event in events:
+    changes = [event for event in events if isinstance(event, VisitsTimed | BudgetExtended)]
+    if not changes:
+        return plan
+    from steelyard.plan.extension import extended, lengthened  # noqa: PLC0415 - numpy is slow to load
+
+    for event in changes:
         if isinstance(event, VisitsTimed):
             plan = lengthened(plan, event.visits)
-        elif isinstance(event, BudgetExtended) and plan.budget_visits is None:
+        elif plan.budget_visits is None:
             plan = extended(plan)
     return plan
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.trial.test_state import plan, record
 
 from steelyard.errors import RecordError
+from steelyard.records import archive
 from steelyard.records.archive import Run, RunFacts, open_run, runs_below
 from steelyard.records.counters import Counters
 from steelyard.records.creation import create_run
 from steelyard.records.events import AttemptFinished, AttemptStarted
 from steelyard.records.files.checksums import SUMS, refuse_unlike_the_ledger
-from steelyard.records.files.documents import VERSION
+from steelyard.records.files.documents import VERSION, parsed
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Outcome, TrialRecord
 
@@ -68,6 +73,32 @@ def test_what_was_written_is_read_again(run: Run) -> None:
     assert run.study_path.read_bytes() == b"study: tiny\n"
     assert run.events() == []
     assert run.records() == []
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_a_plan_is_read_without_looking_for_cycles(
+    run: Run, monkeypatch: pytest.MonkeyPatch, collects: bool
+) -> None:
+    meanwhile = []
+
+    def looked(*given: Any) -> Any:
+        meanwhile.append(gc.isenabled())
+        return parsed(*given)
+
+    monkeypatch.setattr(archive, "parsed", looked)
+    before = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        run.planned()
+        assert (meanwhile, gc.isenabled()) == ([False], collects)
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+def test_who_opens_a_run_loads_nothing_that_computes() -> None:
+    words = "import sys, steelyard.records.archive; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", words], capture_output=True, check=True).stdout
+    assert not {b"numpy", b"ruamel.yaml", b"polars"} & set(loaded.split())
 
 
 def test_attempts_come_back_by_trial_and_attempt_not_by_name(run: Run) -> None:

@@ -71,10 +71,9 @@ def checked(folder: Path, name: str, data: bytes, sums: Sums | None) -> bytes:
     Raises:
         RecordError: they are not.
     """
-    path = folder / name
     if sums is not None and sums.get(name) != hashlib.sha256(data).hexdigest():
         raise RecordError(
-            f"{path} is not what was written: its checksum in {SUMS} does not fit",
+            f"{folder / name} is not what was written: its checksum in {SUMS} does not fit",
             hint=RESTORE,
             slug="record-is-damaged",
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -45,6 +47,18 @@ def read_bytes(path: Path) -> bytes:
             hint="the run is not whole; restore it from a backup or start a new one",
             slug="record-is-damaged",
         ) from error
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without looking for cycles meanwhile, which takes as long as reading a million objects."""
+    looked_for = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if looked_for:
+            gc.enable()
 
 
 def parsed(
