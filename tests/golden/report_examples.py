@@ -94,7 +94,11 @@ def _failed() -> RunFindings:
     ]  # fmt: skip
     shape: dict[str, Any] = {
         "spread_ratio": 3.1, "stall_rate_other": 0.125,
-        "notes": (SpreadsDiffer(ratio=3.1, chance=0.02, visits_baseline=6, visits_other=6),),
+        "notes": (
+            SpreadsDiffer(
+                wider="durable", ratio=3.1, chance=0.02, visits_baseline=6, visits_other=6
+            ),
+        ),
     }  # fmt: skip
     verdicts = (
         verdict("slower", -68.0, 0.2, **shape),

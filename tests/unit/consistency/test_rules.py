@@ -233,7 +233,7 @@ def test_a_claim_that_the_printed_digits_do_not_decide_is_a_warning_without_boun
         ("tool,clients,req_per_s,latency_ms", "a,8,1000,20", Rule.LITTLES_LAW),
     ],
 )  # fmt: skip
-def test_headers_of_statistics_and_rates_alone_are_understood(
+def test_headers_of_statistics_and_rates_alone_are_read(
     header: str, line: str, rule: Rule, tmp_path: Path
 ) -> None:
     assert rule in {finding.rule for finding in findings(tmp_path, rows(header, line))}
@@ -249,7 +249,7 @@ def test_headers_of_statistics_and_rates_alone_are_understood(
         ("tool,clients,bytes_per_s,latency_ms", ["a,8,1000000,2", "b,16,1200000,3"]),
     ],
 )  # fmt: skip
-def test_such_headers_of_a_sound_table_give_no_finding(
+def test_such_headers_of_a_correct_table_give_no_finding(
     header: str, lines: list[str], tmp_path: Path
 ) -> None:
     assert not findings(tmp_path, rows(header, *lines))

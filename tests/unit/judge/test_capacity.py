@@ -23,11 +23,12 @@ from steelyard.study.model import FIND, FindSpec, GateSpec
 
 CARRIES = {"fast": 40.0, "durable": 20.0}
 P99 = GateSpec(name="p99", at_most=1e6, unit="ns", text="at most 1 ms")
+HELD = NoLoadFound(kind="limits_held_up_to", load=42, runs=5)
 NEVER = NoLoadFound(kind="limits_broken_down_to", load=1, runs=3)
 
 
 @cache
-def findings(*, durable_never: bool = False) -> RunFindings:
+def findings(*, durable_never: bool = False, most: float = 1000) -> RunFindings:
     """Systems whose p99 reaches the target at the load that they carry, measured at five levels."""
     study = a_study(users=(1, 8, 16, 32, 64), per_cell=8).model_copy(
         update={"find": {"capacity": FindSpec(name="capacity", limits=(P99,))}}
@@ -37,14 +38,16 @@ def findings(*, durable_never: bool = False) -> RunFindings:
     for trial in (trial for visit in plan.visits for trial in visit.trials):
         noise = float(np.exp(random.normal(0, 0.02)))
         none = durable_never and trial.cell.system == "durable"
-        records.append(_record(trial, noise, none=none))
+        records.append(_record(trial, noise, none=none, most=most))
     return judge_study(study, plan, records, run="r")
 
 
-def _record(trial: PlannedTrial, noise: float, *, none: bool) -> TrialRecord:
+def _record(trial: PlannedTrial, noise: float, *, none: bool, most: float) -> TrialRecord:
     carries = CARRIES[trial.cell.system] * noise
     if FIND in trial.cell.conditions:
         found = Measured(value=None, unit="users", missing=NEVER) if none else None
+        if carries > most:
+            found = Measured(value=None, unit="users", missing=HELD)
         found = found or Measured(value=float(int(carries)), unit="users")
         return a_record(trial, 100.0, responses={"capacity": found})
     load = float(trial.cell.conditions["load.users"])
@@ -103,6 +106,21 @@ def test_a_system_that_never_keeps_the_target_has_no_capacity_and_is_not_compare
     assert verdict.word is VerdictWord.NOT_JUDGED
     reasons = [each for each in verdict.not_judged if isinstance(each, ValueUnusable)]
     assert NEVER in [each.reason for each in reasons]
+
+
+def test_searches_that_held_the_largest_load_count_as_larger_than_all_others() -> None:
+    all_found = findings().workloads[0].capacities[0]
+    few = findings(most=39.3).workloads[0].capacities[0]
+    assert 0 < len(few.values) < len(all_found.values) / 2, "most searches held the largest load"
+    assert few.searches == len(all_found.values)
+    assert few.median is None, "it lies beyond what was tried"
+    lines = saturation_lines(views(findings(most=39.3))[0])
+    line = next(each for each in lines if each.startswith("fast: capacity"))
+    assert f"in {len(few.values)} of {few.searches} searches" in line
+    assert "the limits hold up to 42" in line
+    some = findings(most=41.0).workloads[0].capacities[0]
+    assert len(some.values) < len(all_found.values)
+    assert some.median == all_found.median
 
 
 def test_searches_take_no_part_in_the_verdicts_on_other_responses() -> None:

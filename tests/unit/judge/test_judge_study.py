@@ -17,6 +17,7 @@ from steelyard.judge.kinds.verdict_notes import (
     EffectChanges,
     FailedAttemptsDecide,
     NoVariation,
+    SpreadsDiffer,
     TooFewVisits,
     ValueUnusable,
 )
@@ -181,7 +182,8 @@ def test_arms_of_unequal_spread_are_marked() -> None:
     )
     assert verdict.spread_ratio is not None
     assert verdict.spread_ratio > 2
-    assert "spreads_differ" in kinds(verdict)
+    (note,) = [each for each in verdict.notes if isinstance(each, SpreadsDiffer)]
+    assert note.wider == "durable"
 
 
 def test_an_arm_that_never_varies_is_reported_and_divides_nothing_by_zero() -> None:

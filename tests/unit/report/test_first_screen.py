@@ -12,6 +12,7 @@ from tests.golden.report_findings import attempt_findings, changed, per_conditio
 from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.analyses.factors.findings import EffectWord
 from steelyard.judge.analyses.steadiness.findings import LevelChanges, Steadiness, SteadyFinding
 from steelyard.judge.comparisons.forecast import VisitsForecast
 from steelyard.judge.findings import CalibrationFinding, RunFindings, WarningNote
@@ -47,6 +48,7 @@ from steelyard.report.sentences.trust import State, TrustLine, trust_lines
 from steelyard.report.sentences.verdict import interval_level
 from steelyard.report.tables.effect_rows import Mark
 from steelyard.report.tables.effects import effect_rows
+from steelyard.report.tables.factor_effects import MOST_EFFECTS, shown_effects
 from steelyard.report.tables.shares import NOISE, divided, whole_percents
 from steelyard.report.view import views
 
@@ -412,3 +414,13 @@ def test_long_values_are_shortened_to_where_they_differ() -> None:
     (line,) = difference_lines(found)
     assert " one" in line
     assert " two" in line
+
+
+def test_every_influential_effect_is_shown_however_many_there_are() -> None:
+    (found,) = golden("screened").workloads[0].influence
+    several = [each for each in found.effects if each.effect_log is not None] * MOST_EFFECTS
+    last = several[0].model_copy(
+        update={"factors": ("a", "b"), "effect_log": 1e-6, "word": EffectWord.INFLUENTIAL}
+    )
+    changed = found.model_copy(update={"effects": (*several, last)})
+    assert shown_effects(changed)[-1] == last

@@ -183,7 +183,7 @@ def test_failures_warnings_and_missing_cells_are_reported_before_relying_on_the_
     text = markdown_text(golden("failed"))
     assert "3 of 33 attempts failed: 2 service died (durable): the sink ended with signal 9" in text
     assert "Not measured: throughput of durable at 16 users." in text
-    assert "one system varies 3.1 times as much as the other" in text
+    assert "durable varies 3.1 times as much as the other" in text
     assert "2 undeclared differences between the systems" in text
 
 

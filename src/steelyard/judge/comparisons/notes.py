@@ -67,7 +67,7 @@ def notes_on(
         yield TooFewVisits(visits=len(series.visits), needed=FIRST_LOOK)
     if changes is not None and not isinstance(withheld, EffectChanges):
         yield changes
-    yield from _shape(shape, series)
+    yield from _shape(shape, series, comparison.pair)
     yield from _carry_over(comparison.pair, series, margin_log, withheld)
     if withheld is None:
         yield from _below_resolution(comparison, words, found, margin_log, horizon)
@@ -95,10 +95,13 @@ def _not_checked(guardrails: tuple[CheckedGuardrail, ...]) -> Iterator[Guardrail
             yield GuardrailNotChecked(label=guardrail.spec.label, reason=guardrail.reason)
 
 
-def _shape(shape: Shape, series: Series) -> Iterator[SpreadsDiffer | OneConstant | StallsDiffer]:
+def _shape(
+    shape: Shape, series: Series, pair: Pair
+) -> Iterator[SpreadsDiffer | OneConstant | StallsDiffer]:
     ratio = shape.spread_ratio
     if ratio is not None and shape.spreads_differ:
         yield SpreadsDiffer(
+            wider=pair.other if ratio > 1 else pair.baseline,
             ratio=max(ratio, 1 / ratio),
             chance=shape.spread_chance,
             visits_baseline=series.n_baseline,
@@ -111,6 +114,8 @@ def _shape(shape: Shape, series: Series) -> Iterator[SpreadsDiffer | OneConstant
         )
     if shape.stalls_differ:
         yield StallsDiffer(
+            baseline=pair.baseline,
+            other=pair.other,
             stall_rate_baseline=shape.stall_rate_baseline or 0.0,
             stall_rate_other=shape.stall_rate_other or 0.0,
         )

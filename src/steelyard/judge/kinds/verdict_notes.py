@@ -267,9 +267,10 @@ class GuardrailNotChecked(Note):
 
 
 class SpreadsDiffer(Note):
-    """The spread of one system is ``ratio`` times that of the other (``chance``: its p-value)."""
+    """The spread of ``wider`` is ``ratio`` times that of the other (``chance``: its p-value)."""
 
     kind: Literal["spreads_differ"] = "spreads_differ"
+    wider: str | None = None
     ratio: float
     chance: float | None
     visits_baseline: int
@@ -288,6 +289,8 @@ class StallsDiffer(Note):
     """Visits stall unequally, so that the typical visit is not the same in both systems."""
 
     kind: Literal["stalls_differ"] = "stalls_differ"
+    baseline: str | None = None
+    other: str | None = None
     stall_rate_baseline: float
     stall_rate_other: float
 

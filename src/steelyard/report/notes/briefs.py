@@ -39,7 +39,7 @@ from steelyard.judge.kinds.verdict_notes import (
     VisitsDepend,
 )
 from steelyard.report.effects import percent_of, signed_effect
-from steelyard.report.figures import counted, listed, percent
+from steelyard.report.figures import counted, listed, percent, significant
 from steelyard.report.notes.registry import shortens
 from steelyard.report.vocabulary import noun
 from steelyard.units import format_duration
@@ -88,13 +88,17 @@ def _margin_below_resolution(note: MarginBelowResolution) -> str:
 
 @shortens(StallsDiffer)
 def _stalls_differ(note: StallsDiffer) -> str:
-    shares = f"{percent(note.stall_rate_baseline)} and {percent(note.stall_rate_other)}"
-    return f"{shares} of the visits of the two systems stall"
+    baseline, other = note.baseline or "one system", note.other or "the other"
+    return (
+        f"{percent(note.stall_rate_baseline)} of the visits of {baseline} and "
+        f"{percent(note.stall_rate_other)} of those of {other} stall"
+    )
 
 
 @shortens(SpreadsDiffer)
 def _spreads_differ(note: SpreadsDiffer) -> str:
-    return f"one system varies {note.ratio:.1f} times as much as the other"
+    times = f"{significant(note.ratio, 2)} times"
+    return f"{note.wider or 'one system'} varies {times} as much as the other"
 
 
 @shortens(CapPossible)

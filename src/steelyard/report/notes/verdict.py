@@ -41,7 +41,7 @@ from steelyard.judge.kinds.verdict_notes import (
 )
 from steelyard.records.warnings import WarningKind
 from steelyard.report.effects import signed_effect
-from steelyard.report.figures import counted, listed
+from steelyard.report.figures import counted, listed, percent, significant
 from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.registry import text, writes
 from steelyard.report.vocabulary import noun
@@ -54,6 +54,8 @@ WELCH_TEST = (
 )
 _BY_CHANCE = 0.05
 """Spreads that differ with at least this probability where the true ones are equal."""
+_ONE, _OTHER = "one system", "the other"
+"""As findings of earlier versions call them."""
 _RESTS_ON_WELCH = ", so the error rate rests on the Welch test"
 _MACHINE = "the machine may differ, not the systems"
 _CAUSES: dict[Interference, str] = {
@@ -264,7 +266,7 @@ def _spreads_differ(note: SpreadsDiffer) -> str:
     if note.chance is not None and note.chance >= _BY_CHANCE:
         chance += ": it may be chance"
     return (
-        f"one system varies {note.ratio:.1f} times as much as the other "
+        f"{note.wider or _ONE} varies {significant(note.ratio, 2)} times as much as the other "
         f"({note.visits_baseline} and {note.visits_other} visits{chance})"
         f"{_RESTS_ON_WELCH}"
     )
@@ -282,9 +284,9 @@ def _one_constant(note: OneConstant) -> str:
 @writes(StallsDiffer)
 def _stalls_differ(note: StallsDiffer) -> str:
     return (
-        f"{note.stall_rate_baseline:.0%} of the visits of one system and "
-        f"{note.stall_rate_other:.0%} of the other stall, so the ratio is that of typical visits, "
-        "which are not the same share of both"
+        f"{percent(note.stall_rate_baseline)} of the visits of {note.baseline or _ONE} and "
+        f"{percent(note.stall_rate_other)} of those of {note.other or _OTHER} stall, so the ratio "
+        "is that of typical visits, which are not the same share of both"
     )
 
 

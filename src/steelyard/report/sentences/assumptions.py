@@ -21,7 +21,7 @@ from steelyard.records.message_text import commonest
 from steelyard.records.note import Note
 from steelyard.records.warnings import Resource
 from steelyard.report import notes
-from steelyard.report.figures import counted, fixed, listed, percent, significant
+from steelyard.report.figures import counted, listed, percent, significant
 from steelyard.report.notes.verdict import WELCH_TEST
 from steelyard.report.notes.warnings import RESOURCES, kind_text
 from steelyard.report.sentences.differences import difference_lines
@@ -190,12 +190,12 @@ def _spread_lines(view: View) -> list[str]:
     for verdict in judged(view):
         if verdict.spread_ratio is not None:
             where = _where(verdict, view)
-            said = f"{fixed(verdict.spread_ratio, 1)} times {where}{_stalls(verdict)}"
+            said = f"{significant(verdict.spread_ratio, 2)} times {where}{_stalls(verdict)}"
             pairs.setdefault((verdict.other, verdict.baseline), []).append(said)
     alike = [v for v in judged(view) if not _unlike(v) and not _stalls(v)]
     if len(pairs) >= MANY_PAIRS and len(alike) == len(judged(view)):
         ratios = [v.spread_ratio for v in alike if v.spread_ratio is not None]
-        ends = f"{fixed(min(ratios), 1)} to {fixed(max(ratios), 1)}"
+        ends = f"{significant(min(ratios), 2)} to {significant(max(ratios), 2)}"
         return [
             f"Spread of one system relative to another: {ends} times in all {len(pairs)} pairs."
         ]

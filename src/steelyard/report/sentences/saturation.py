@@ -47,16 +47,25 @@ def _capacity_sentence(found: CapacityFinding, labels: Labels) -> str:
 
 
 def _found_words(found: CapacityFinding, labels: Labels) -> str:
-    searches = counted(len(found.values), "search", "searches")
+    searches = counted(found.searches or len(found.values), "search", "searches")
     missing = "; ".join(notes.texts(found.not_found[:_MOST_SAID], labels))
     if found.median is None:
-        return missing or "never searched"
+        return "; ".join([missing or "never searched", *_some(found, searches)])
     ends = ""
     if found.low is not None and found.high is not None:
         level = percent(found.interval_level)
         ends = f" ({level} interval {span(level_text(found.low), level_text(found.high))})"
     lost = f"; {missing}" if missing else ""
     return f"{level_text(found.median)} {found.unit}{ends}, the median of {searches}{lost}"
+
+
+def _some(found: CapacityFinding, searches: str) -> list[str]:
+    """Of searches of which fewer than half found a load: what these found."""
+    if not found.values:
+        return []
+    least, most = level_text(min(found.values)), level_text(max(found.values))
+    within = least if least == most else span(least, most)
+    return [f"{within} {found.unit} in {len(found.values)} of {searches}"]
 
 
 def _level_words(found: CapacityFinding) -> str:

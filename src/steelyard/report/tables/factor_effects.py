@@ -38,11 +38,14 @@ def factor_rows(found: InfluenceFinding, view: View) -> EffectRows:
 
 
 def shown_effects(found: InfluenceFinding) -> list[EffectFinding]:
-    """Single factors by the size of their effect, then the largest of the others."""
+    """Single factors by the size of their effect, then those of several: influential or largest."""
     known = [each for each in found.effects if each.effect_log is not None]
     known.sort(key=lambda each: (len(each.factors) > 1, -abs(each.effect_log or 0.0)))
-    mains = [each for each in known if len(each.factors) == 1]
-    return known[: max(MOST_EFFECTS, len(mains))]
+    return [
+        each
+        for at, each in enumerate(known)
+        if at < MOST_EFFECTS or len(each.factors) == 1 or each.word is EffectWord.INFLUENTIAL
+    ]
 
 
 def _factor_row(each: EffectFinding, found: InfluenceFinding, view: View) -> EffectRow:

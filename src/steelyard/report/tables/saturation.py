@@ -59,7 +59,7 @@ def saturation_rows(view: View) -> Iterator[dict[str, Any]]:
             "low": capacity.low,
             "high": capacity.high,
             "interval_level": capacity.interval_level,
-            "n": len(capacity.values),
+            "n": capacity.searches or len(capacity.values),
             "note": "; ".join(notes.texts(capacity.not_found, view.run.labels)),
         }
     for found in view.own.scaling:

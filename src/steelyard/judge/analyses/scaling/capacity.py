@@ -18,12 +18,14 @@ from steelyard.judge.visits.pairs import Conditions
 from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import ALL_PATHS, Paths
 from steelyard.plan.model import Plan
+from steelyard.records.missing import NoLoadFound
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import FIND, FindSpec, GateSpec, ResponseSpec
 from steelyard.study.timing import searched_unit
 from steelyard.study.workload_study import WorkloadStudy
 
 SURE = 0.05
+_BEYOND = {"limits_held_up_to": math.inf, "limits_broken_down_to": -math.inf}
 
 
 def capacity_findings(
@@ -66,7 +68,8 @@ def _finding(
     trials = [r for r in records if key_of(r.cell.conditions) == key_of(searched)]
     good = [record for record in trials if record.outcome is Outcome.OK]
     values = tuple(value for record in good if (value := record.value(spec.name)) is not None)
-    low, high = median_interval(values)
+    ranked = sorted([*values, *_beyond(good, spec.name)])
+    low, high = median_interval(ranked)
     holds, breaks = _bounds(study, spec, rest, records)
     return CapacityFinding(
         name=spec.name,
@@ -77,14 +80,28 @@ def _finding(
         ),
         unit=searched_unit(study),
         values=values,
-        median=float(np.median(values)) if values else None,
-        low=low,
-        high=high,
+        searches=len(ranked),
+        median=_finite(float(np.median(ranked))) if ranked else None,
+        low=_finite(low),
+        high=_finite(high),
         interval_level=INTERVAL_LEVEL,
         not_found=not_measured(trials, spec.name),
         holds_at=holds,
         breaks_at=breaks,
     )
+
+
+def _beyond(records: Sequence[TrialRecord], name: str) -> Iterator[float]:
+    """Of searches that met an end of what is tried: where their capacity lies of all others."""
+    for record in records:
+        found = record.responses.get(name)
+        missing = None if found is None else found.missing
+        if isinstance(missing, NoLoadFound) and missing.kind in _BEYOND:
+            yield _BEYOND[missing.kind]
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _bounds(

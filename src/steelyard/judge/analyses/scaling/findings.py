@@ -209,6 +209,8 @@ class CapacityFinding(Frozen):
     """The largest load of one system that keeps the targets of one search.
 
     ``values`` has one for each search that found one, ``not_found`` why others did not.
+    ``searches`` counts these and those that met an end of what is tried, which lie above or below
+    all others: median and interval are of all of them, and ``None`` where they lie there.
     ``holds_at`` and ``breaks_at`` are levels of the study at which the targets surely hold (as at
     all below) and surely break, by the trials at these levels alone; ``None`` where nothing is
     sure.
@@ -220,6 +222,7 @@ class CapacityFinding(Frozen):
     targets: tuple[TargetFinding, ...]
     unit: str
     values: tuple[float, ...]
+    searches: int | None = None
     median: float | None
     low: float | None
     high: float | None
