@@ -22,6 +22,7 @@ from steelyard.web.queue_watch import Ask, QueueWatch
 from steelyard.web.worker import Worker
 
 _RUN = "{study}/{run}"
+_MACHINE = f"{_RUN}/machines/{{machine}}"
 
 
 async def _home(_request: Request) -> Response:
@@ -52,6 +53,9 @@ ROUTES = [
     Route("/compare.json", compare.compare),
     Route("/history/{study}.json", history.history),
     Route("/history/{study}", history.history),
+    Route(f"/live/{_MACHINE}/events", live.events),
+    Route(f"/live/{_MACHINE}.json", live.live),
+    Route(f"/live/{_MACHINE}", live.live),
     Route(f"/live/{_RUN}/events", live.events),
     Route(f"/live/{_RUN}.json", live.live),
     Route(f"/live/{_RUN}", live.live),

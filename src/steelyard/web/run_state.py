@@ -105,13 +105,11 @@ def state_of_import(findings: Path) -> RunState:
 
 
 def with_verdict(state: RunState, findings: Path) -> RunState:
-    """Of a run of several machines, with the verdict on all of these and the words of its report:
-    no ledger has them.
-    """
+    """Of a run of several machines, with what its report says of all of them; no ledger has it."""
     found = state_of_import(findings)
     if found.lead is None or found.lead.conditions is not None:
         return state
-    return replace(state, lead=found.lead, words=found.words)
+    return replace(found, ended=state.ended, visits=state.visits)
 
 
 def _primary(workload: dict[str, Any], verdict: dict[str, Any]) -> bool:

@@ -160,8 +160,8 @@ def test_the_verdict_on_all_machines_is_listed_until_one_of_them_is_measured_aga
     found = index.listing().runs[run.key]
     assert found.status == "budget_visits"
     assert found.state.lead is not None
-    assert (found.state.lead.other, found.state.lead.conditions) == ("60", None)
-    assert found.state.words == ("slower",)
+    assert (found.state.lead.other, found.state.lead.conditions) == ("300", None)
+    assert (found.state.words, found.state.decided, found.state.open) == (("faster",), 4, 0)
     later = (run.report_path / "findings.json").stat().st_mtime_ns + 10**9
     os.utime(run.machines()[NAMES[1]].ledger_path, ns=(later, later))
     index.forget_when()

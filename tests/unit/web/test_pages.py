@@ -158,6 +158,36 @@ def test_what_was_made_is_kept_until_a_file_changes(reader: Reader, results: Pat
     assert reader.ask_until_made(f"/runs/{KEY}.json").status_code == 422
 
 
+def test_a_live_page_of_several_machines_leads_to_that_of_each(
+    reader: Reader, results: Path
+) -> None:
+    run = machines_run(results)
+    document = reader.ask(f"/live/{run.key}.json").json()
+    assert [(each["machine"], each["status"]) for each in document["machines"]] == [
+        (name, "budget_visits") for name in NAMES
+    ]
+    page = reader.ask(f"/live/{run.key}").text
+    for each in document["machines"]:
+        assert f'<a href="{each["address"]}">' in page
+        of_one = reader.ask(f"{each['address']}.json").json()
+        assert (of_one["run"], of_one["trials_done"]) == (
+            each["address"].removeprefix("/live/"),
+            16,
+        )
+        assert f'data-events="{each["address"]}/events?' in reader.ask(each["address"]).text
+        assert reader.ask(f"{each['address']}/events").text.count("event: state") == 1
+    for path in ("machines/none.example", "machines/..%2f", "machines/none.example/events"):
+        assert reader.ask(f"/live/{run.key}/{path}").status_code == 404
+    assert reader.ask(f"/live/{KEY}/machines/{NAMES[0]}").status_code == 404
+
+
+def test_a_machine_outside_of_its_run_is_not_shown(reader: Reader, results: Path) -> None:
+    run = machines_run(results)
+    (run.path / "SHA256SUMS").unlink()
+    (run.path / "machines.json").write_text(json.dumps({"machines": [f"../../../{KEY}"]}))
+    assert "machines/" not in reader.ask(f"/live/{run.key}").text
+
+
 def test_what_was_made_of_several_machines_is_kept_until_one_of_them_is_measured_again(
     reader: Reader, results: Path
 ) -> None:

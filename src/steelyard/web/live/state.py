@@ -41,7 +41,7 @@ def document_of(follower: Follower, running: bool) -> dict[str, Any]:
     look = progress.last_look
     trial = progress.trial
     return {
-        "run": f"{follower.run.path.parent.name}/{follower.run.path.name}",
+        "run": follower.run.key,
         "running": running,
         "phase": progress.phase,
         "ended": progress.ended,
