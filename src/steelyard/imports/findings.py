@@ -276,7 +276,7 @@ def _not_judged(
             response=response.name,
             baseline=record.baseline,
             other=other,
-            conditions=None if len(record.conditions) > 1 else record.conditions[0],
+            conditions=None,
             word=VerdictWord.NOT_JUDGED,
             words=(),
             margin_log=math.log1p(record.margin_ratio),

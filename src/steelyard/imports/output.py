@@ -66,11 +66,15 @@ class Printed:
         else:
             found = [Found(text) for text in self._cells(look)]
         if not found and look.take != "count":
-            raise NotThereError(f"nothing at `{', '.join(look.json_paths)}` of `{look.source}`")
+            raise NotThereError(f"nothing at `{', '.join(look.json_paths)}`{self._of(look)}")
         wanted = None if look.times is None else self.fill(look.times)
         if wanted not in (None, str(len(found))):
             raise NotThereError(f"{len(found)} of them, where {wanted} are expected")
         return found
+
+    def _of(self, look: Look) -> str:
+        """Which text, where there are several."""
+        return f" of `{look.source}`" if len(self.texts) > 1 else ""
 
     def _why_not(self, source: str) -> str:
         if source not in self.unread:
@@ -99,7 +103,7 @@ class Printed:
         try:
             values = values_at(self.documents[look.source], wanted)
         except LookupError as error:
-            message = f"nothing at `{wanted}` of `{look.source}`: there is no `{error}`"
+            message = f"nothing at `{wanted}`{self._of(look)}: there is no `{error}`"
             raise NotThereError(message) from error
         yield from (as_text(value) for value in values)
 

@@ -74,7 +74,7 @@ class Urls:
             failures = _by_kind(found["errors"]) | _by_kind(found["connection_errors"])
             if failures:
                 raise LoadFailedError(
-                    f"no operation of {name} succeeded: {json.dumps(failures)}",
+                    f"no operation of {name} succeeded ({_in_words(failures)})",
                     f"try it alone: steelyard load {self.subjects[name]}",
                 )
         raise LoadFailedError(
@@ -144,6 +144,14 @@ def _by_kind(errors: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     return {
         f"{phase} {kind}": count for phase, kinds in errors.items() for kind, count in kinds.items()
     }
+
+
+def _in_words(failures: Mapping[str, int]) -> str:
+    """``bad status 5xx in phase ttfb: 1,152``."""
+    parts = [(*key.split(" ", 1), count) for key, count in failures.items()]
+    return ", ".join(
+        f"{kind.replace('_', ' ')} in phase {phase}: {n:,}" for phase, kind, n in parts
+    )
 
 
 def _visit(name: str, found: Mapping[str, Any], empty_windows: int) -> TimedVisit:

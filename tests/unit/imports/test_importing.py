@@ -20,6 +20,7 @@ from steelyard.records.missing import TooFewPrinted
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.from_run import find
 from steelyard.report.sentences.trust import State, trust_lines
+from steelyard.report.tables.effects import effect_rows
 from steelyard.web.index import Index
 
 HYPERFINE = IMPORTS / "hyperfine" / "1.15.0-two-commands.json"
@@ -142,6 +143,22 @@ def test_too_few_trials_are_kept_and_not_judged(tmp_path: Path) -> None:
     verdict = found.workloads[0].verdicts[0]
     assert (verdict.word.value, verdict.not_judged[0].kind) == ("not_judged", "too_few_visits")
     assert [cell.values for cell in found.workloads[0].cells[:2]] == [(5000.0,), (7000.0,)]
+
+
+def test_what_is_not_judged_is_shown_by_condition_and_stands_over_all_of_them(
+    tmp_path: Path,
+) -> None:
+    lines = [f"Benchmark{name}-8 \t 1000 \t {ns}.5 ns/op\n" for name, ns in (("A", 11), ("B", 77))]
+    text = f"goos: linux\ngoarch: amd64\npkg: x\n{''.join(lines)}PASS\nok  \tx\t1.2s\n"
+    files = [tmp_path / name for name in ("old.txt", "new.txt")]
+    for number, path in enumerate(files):
+        path.write_text(text.replace(".5", f".{number}"), encoding="utf-8")
+    found = imported(tmp_path, "go-bench", files, "--as", "system=old,new")
+    assert [verdict.conditions for verdict in found.workloads[0].verdicts[:1]] == [None]
+    (table,) = effect_rows(found)
+    assert [row.cells[1] for row in table.rows[1:]] == ["11.0", "77.0"]
+    one = imported(tmp_path, "ab", copies(tmp_path, {"old": 1, "new": 1}), "--as", "system=old,new")
+    assert one.workloads[0].verdicts[0].conditions is None
 
 
 def long_csv(folder: Path, values: list[float]) -> Path:

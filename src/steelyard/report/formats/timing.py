@@ -83,15 +83,16 @@ EXPORTS: dict[str, Export] = {
 }
 
 
-def _result(name: str, timing: Timing) -> dict[str, Any]:
+def _result(subject: str, timing: Timing) -> dict[str, Any]:
     """Over all executions of a command, or all visits of a server."""
-    visits = timing.of(name)
-    found: dict[str, Any] = {"command": timing.subjects[name], "name": name}
+    visits = timing.of(subject)
+    found: dict[str, Any] = {"command": timing.subjects[subject], "name": subject}
     if not any(visit.executions for visit in visits):
         for response in timing.responses:
             values = [v.values[response.name] for v in visits if response.name in v.values]
-            found |= {f"{response.name}_{key}": value for key, value in _summary(values).items()}
-        return found | _of_windows(name, timing)
+            name = f"{response.name}{_SUFFIX.get(response.unit, '')}"
+            found |= {f"{name}_{key}": value for key, value in _summary(values).items()}
+        return found | _of_windows(subject, timing)
     return found | _of_executions(visits)
 
 

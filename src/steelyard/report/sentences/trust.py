@@ -285,7 +285,9 @@ def _imported_failures(run: RunFindings) -> TrustLine:
         for system in run.systems
     }
     if not all(shares.values()):
-        return TrustLine("Failures", State.UNKNOWN, "Not known: the files do not say.", ())
+        return TrustLine(
+            "Failures", State.UNKNOWN, "Not known: no count of failures is imported.", ()
+        )
     of = listed([f"{percent(median(each))} of {name}" for name, each in shares.items()])
     largest = max(value for each in shares.values() for value in each)
     state = State.BAD if largest > _MANY_FAILED else State.WARNING if largest else State.GOOD

@@ -72,6 +72,7 @@ def condition_rows(view: View, other: str) -> EffectRows:
         several = len(own) > 1 or len(view.own.conditions) > 1
         first = _where(verdict, view) if several else ALL_TRIALS
         rows.append(EffectRow((first, *values, *_said(verdict, view)), _mark(verdict, view)))
+    rows += _only_measured(view, other, own)
     rows += [_others_like_them(e, view) for e in view.own.machines if _is_whole(e, own)]
     unit = f", {scale.unit}" if scale.unit else ""
     return EffectRows(
@@ -86,6 +87,26 @@ def condition_rows(view: View, other: str) -> EffectRows:
         numeric=frozenset({1, 2, 3, 4}),
         notes=(*_level_notes(own, view), *_size_note(own)),
     )
+
+
+def _only_measured(view: View, other: str, own: Sequence[VerdictFinding]) -> list[EffectRow]:
+    """The medians of each of several conditions where nothing at all is judged."""
+    several = len(view.own.conditions) > 1
+    if not several or any(v.conditions or v.word is not VerdictWord.NOT_JUDGED for v in own):
+        return []
+    cells, scale = _cells(view), _scale(view)
+    return [
+        EffectRow(
+            (
+                view.run.labels.conditions(each),
+                *(_median(cells, name, each, scale) for name in _pair(view, other)),
+                *(NONE, NONE, badge_of(verdict, view)),
+            ),
+            _nothing(view, other),
+        )
+        for verdict in own
+        for each in view.own.conditions
+    ]
 
 
 def _change(view: View) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from steelyard.judge.kinds.caveats import BlockUnfinished
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
 from steelyard.records.results.timing import Timing
-from steelyard.report.figures import counted, quantity
+from steelyard.report.figures import counted, listed, quantity
 from steelyard.report.notes import text
 from steelyard.report.sentences.assumptions import note_lines
 from steelyard.report.sentences.terminal.answer import answer
@@ -53,16 +53,22 @@ def _unfinished(found: TrialsVerdict) -> list[str]:
 
 
 def window_lines(timing: Timing) -> list[str]:
-    """What failed, and whether it is in the figures; of a server, windows without an answer."""
-    return [*_failed(timing), *_repeated(timing)]
+    """What failed, and whether it is in the figures; of a server, windows without an answer, or
+    with too few for a percentile.
+    """
+    return [*_failed(timing), *_repeated(timing), *_too_few(timing)]
 
 
 def _failed(timing: Timing) -> Iterator[str]:
     for name in timing.subjects:
         failures = timing.failures(name)
         if failures:
-            kinds = ", ".join(f"{kind}: {count:,}" for kind, count in failures.most_common())
-            what, counts = _COUNTED if timing.executions(name) else _LEFT_OUT
+            is_command = bool(timing.executions(name))
+            kinds = ", ".join(
+                f"{kind if is_command else _in_words(kind)}: {count:,}"
+                for kind, count in failures.most_common()
+            )
+            what, counts = _COUNTED if is_command else _LEFT_OUT
             yield (
                 f"{failures.total():,} of {timing.attempted(name):,} {what} of {name} failed "
                 f"({kinds}); {counts}."
@@ -72,6 +78,12 @@ def _failed(timing: Timing) -> Iterator[str]:
             yield f"{counted(unconnected, 'connection')} to {name} failed."
 
 
+def _in_words(kind: str) -> str:
+    """``bad status 5xx in phase ttfb``, where the engine writes ``ttfb bad_status_5xx``."""
+    phase, _, what = kind.partition(" ")
+    return f"{what.replace('_', ' ')} in phase {phase}"
+
+
 def _repeated(timing: Timing) -> list[str]:
     empty = {name: sum(v.empty_windows for v in timing.of(name)) for name in timing.subjects}
     return [
@@ -79,4 +91,19 @@ def _repeated(timing: Timing) -> list[str]:
         "they were repeated and are in no figure."
         for name, count in empty.items()
         if count
+    ]
+
+
+def _too_few(timing: Timing) -> list[str]:
+    """Why a percentile of a server is missing."""
+    visited = [name for name in timing.subjects if timing.of(name)]
+    missing = {
+        each.label: [name for name in visited if timing.median(name, each.name) is None]
+        for each in timing.responses
+    }
+    return [
+        f"No window of {listed(names)} held enough operations for the {label}, of which ten must "
+        "lie above it: a longer --window does."
+        for label, names in missing.items()
+        if names and not any(map(timing.executions, names))
     ]
