@@ -148,10 +148,8 @@ def _by_kind(errors: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
 
 def _in_words(failures: Mapping[str, int]) -> str:
     """``bad status 5xx in phase ttfb: 1,152``."""
-    parts = [(*key.split(" ", 1), count) for key, count in failures.items()]
-    return ", ".join(
-        f"{kind.replace('_', ' ')} in phase {phase}: {n:,}" for phase, kind, n in parts
-    )
+    parts = [(key.replace("_", " ").partition(" "), n) for key, n in failures.items()]
+    return ", ".join(f"{kind} in phase {phase}: {n:,}" for (phase, _, kind), n in parts)
 
 
 def _visit(name: str, found: Mapping[str, Any], empty_windows: int) -> TimedVisit:
