@@ -140,3 +140,22 @@ def test_a_guest_in_too_little_memory_is_refused_by_its_study(tmp_path: Path) ->
     (found,) = complaints_of(written(tmp_path, text))
     assert "64 MiB` is too small" in found.message
     assert "128 MiB" in str(found.hint)
+
+
+@pytest.mark.parametrize("levels", ["[[sleep, '1'], [sleep, '2']]", "[sleep 1, sleep 2]"])
+def test_what_takes_a_list_is_refused_as_a_factor_whatever_its_levels_are(
+    tmp_path: Path, levels: str
+) -> None:
+    text = BODY.replace("workload: {use: http}", "workload: {command: [sleep, '1']}")
+    text = text.replace(", service: {use: sink-http}", "")
+    text = text.replace(", service: {use: sink-http, body: 2 KiB}", ", network: lab")
+    factors = f"factors: {{workload.command: {levels}}}\ncompare: workload.command\n"
+    found = complaints_of(written(tmp_path, text + factors + TRIALS.replace("window: 1 s, ", "")))
+    assert "what takes a list has no levels" in found[0].message
+    assert not any("is not a" in each.message for each in found)
+    unknown = text + "factors: {nothing: [1, 2]}\n" + TRIALS
+    (hint,) = (
+        str(c.hint) for c in complaints_of(written(tmp_path, unknown)) if "nothing" in c.message
+    )
+    assert "workload.command" not in hint
+    assert "system.network" in hint

@@ -20,7 +20,7 @@ from steelyard.study.file.source import Where
 from steelyard.study.model import Level
 
 _SEVERAL = re.compile(r"[0-9]+(\s+[0-9]+)+", re.ASCII)
-_LISTS = ("texts", "sizes", "words")
+LISTS = ("texts", "sizes", "words")
 
 Values = dict[str, SettingValue]
 Factors = dict[str, tuple[Level, ...]]
@@ -85,6 +85,11 @@ def read_levels(
     written: object, setting: Setting, where: Where, complaints: Complaints
 ) -> tuple[Level, ...]:
     """All levels of a list, of a range, or of a list that holds ranges."""
+    if setting.kind in LISTS:
+        hint = "vary a setting of single values; `steelyard time 'A' 'B'` compares commands"
+        message = f"`{_name(where)}`: what takes a list has no levels"
+        complaints.add(where, message, hint, at_key=True)
+        return ()
     items: list[tuple[Where, object]] = [(where, written)]
     if isinstance(written, list):
         items = [((*where, i), item) for i, item in enumerate(written)]
@@ -118,7 +123,7 @@ def _expanded(
 
 
 def _has_levels(written: object, setting: Setting) -> bool:
-    if setting.kind in _LISTS:
+    if setting.kind in LISTS:
         return False
     return isinstance(written, list) or (setting.kind in QUANTITIES and units.is_range(written))
 

@@ -19,6 +19,7 @@ from steelyard.study.lookup import (
 from steelyard.study.model import CLIENTS, LoadSpec, SystemSpec, WorkloadSpec
 from steelyard.study.resolve.entries import entries_of, entry_of, parts_of
 from steelyard.study.resolve.settings import (
+    LISTS,
     Factors,
     read_levels,
 )
@@ -131,6 +132,10 @@ def resolve_factors(
     return factors
 
 
+def _with_levels(declared: Mapping[str, Setting]) -> list[str]:
+    return [name for name, setting in declared.items() if setting.kind not in LISTS]
+
+
 def bindable(
     file: StudyFile, systems: Mapping[str, SystemSpec], complaints: Complaints
 ) -> list[str]:
@@ -138,13 +143,16 @@ def bindable(
     known = ["load.users"] if _driven(file, complaints) else []
     for prefix, part in parts_of(file).items():
         entry = entry_of(part, complaints)
-        known += [f"{prefix}.{key}" for key in ({} if entry is None else entry.settings)]
+        known += [
+            f"{prefix}.{key}" for key in _with_levels({} if entry is None else entry.settings)
+        ]
     for system in systems.values():
         known += [
             f"disks.{disk}.{key}" for disk in system.disks for key in catalogue.disk_settings()
         ]
         platform = known_platform(system)
-        known += [f"system.{key}" for key in ({} if platform is None else platform.settings)]
+        own = {} if platform is None else platform.settings
+        known += [f"system.{key}" for key in _with_levels(own)]
         known += [f"service.{key}" for key in _service_settings(system)]
     known += [f"{place}.{name}" for place in _PLACES for name in names_to_write()]
     return list(dict.fromkeys(known))
