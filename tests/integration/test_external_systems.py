@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -79,6 +80,30 @@ def test_two_systems_without_an_agent_are_compared_and_what_is_not_known_of_them
         for name in ("system.cpu", "host.cpu"):
             assert record.responses[name].missing == Reason(kind="no_agent")
     assert any((record.value("throughput") or 0) > 0 for record in records)
+
+
+def test_a_service_that_does_not_answer_is_named_before_anything_starts(
+    steelyard: Steelyard,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        gone = f"127.0.0.1:{held.getsockname()[1]}"
+    with appliance(steelyard) as there:
+        other = (
+            f"another: {{platform: external, service: {{use: external, address: '{there}', "
+            "speaks: http}}"
+        )
+        study = STUDY.format(box=gone, other=other)
+        steelyard.folder.joinpath("study.yaml").write_text(study, encoding="utf-8")
+        done = steelyard.run("run", "study.yaml")
+        examined = steelyard.run("doctor", "study.yaml")
+        planned = steelyard.run("plan", "--changes", "study.yaml")
+    assert done.returncode == 3
+    assert f"study.yaml:7:5: no one answers at {gone}" in done.stderr
+    assert "fix `address` of the service" in done.stderr
+    assert not open_run(steelyard.folder / "results" / "appliances").records()
+    assert examined.returncode == 3
+    assert f"no one answers at {gone}" in examined.stdout
+    assert planned.returncode == 0, planned.stderr
 
 
 def test_what_is_not_known_of_a_system_is_no_difference_to_one_that_is_known(

@@ -23,7 +23,7 @@ from steelyard.hosts.ssh import SCHEME
 from steelyard.study.bind import BoundCell, OneCell, bind
 from steelyard.study.declared.network_disks import read_network_disk
 from steelyard.study.file.places import StudyPlaces
-from steelyard.study.lookup import workload_of
+from steelyard.study.lookup import has_agent, workload_of
 from steelyard.study.model import (
     Level,
     MeterSpec,
@@ -46,6 +46,7 @@ from steelyard.systems.meters import refuse_unreadable
 from steelyard.systems.pinning import check_cpus
 from steelyard.systems.preflight import holds_the_engine_only, looked_at, refuse_what_cannot_come_up
 from steelyard.systems.qemu.network_disks import refuse_unusable as refuse_unusable_offer
+from steelyard.systems.services.external import refuse_unserved
 from steelyard.systems.services.preflight import (
     refuse_in_empty_image,
     refuse_what_cannot_start,
@@ -111,8 +112,9 @@ class Preflight:
 
     ``disks_in`` is the folder that would hold the disks of this machine and files of its trials,
     ``study_folder`` that of the study. ``unreachable`` collects the machines that could not be
-    opened, with why; their trials may reach them. ``meter`` asks one meter. ``walls`` collects how
-    far the wall clocks of other machines are ahead.
+    opened, with why; their trials may reach them. ``meter`` asks one meter, ``served`` the service
+    of a machine without an agent. ``walls`` collects how far the wall clocks of other machines are
+    ahead.
     """
 
     study: Study
@@ -122,6 +124,7 @@ class Preflight:
     check: Callable[[], None] = lambda: None
     unreachable: dict[str, str] = field(default_factory=dict)
     meter: Callable[[MeterSpec], None] = refuse_unreadable
+    served: Callable[[ServiceSpec], None] = refuse_unserved
     walls: dict[str, WallOffset] = field(default_factory=dict)
     _asked: set[object] = field(default_factory=set)
     _found: dict[tuple[str, str], Shortfall] = field(default_factory=dict)
@@ -171,13 +174,15 @@ class Preflight:
         )
         for service in _once(map(bound.service_of, range(1, spec.instances + 1))):
             yield _of_service(spec, service)
+            if not has_agent(spec):
+                yield _on_controller("service", service, self.served)
         for workload in _once(_workloads(bound)):
             wanted = _programs(workload_of(workload), workload, self.study_folder)
             yield from _of_tool(spec, workload, wanted, self.study.generator.host)
         yield from _of_settings(spec)
         yield from _of_processors(spec)
         if spec.meter is not None:
-            yield self._of_meter(spec.meter)
+            yield _on_controller("meter", spec.meter, self.meter)
         if spec.platform == _NATIVE:
             if spec.host_machine == LOCAL:
                 yield _of_room(spec, self.disks_in)
@@ -204,15 +209,6 @@ class Preflight:
                 same = ("certificate", system, generator)
                 yield _Question(generator, "service", same, partial(verified, system, generator))
 
-    def _of_meter(self, spec: MeterSpec) -> _Question:
-        """Asked on the controller, whatever machine it measures."""
-
-        def ask(_: Host) -> Found:
-            self.meter(spec)
-            return ()
-
-        return _Question("local", "meter", ("meter", repr(spec)), ask)
-
 
 @dataclass(frozen=True)
 class _Question:
@@ -222,6 +218,16 @@ class _Question:
     key: str
     same: object
     ask: Callable[[Host], Found]
+
+
+def _on_controller(key: str, spec: _T, asked: Callable[[_T], None]) -> _Question:
+    """Asked from here, whatever machine it is of."""
+
+    def ask(_: Host) -> Found:
+        asked(spec)
+        return ()
+
+    return _Question(LOCAL, key, (key, repr(spec)), ask)
 
 
 def _once(specs: Iterable[_T | None]) -> list[_T]:

@@ -48,6 +48,19 @@ def running_at(host: Host, spec: ServiceSpec, name: str, said: str | None) -> Ru
     )
 
 
+def refuse_unserved(spec: ServiceSpec) -> None:
+    """For a machine that is up already: what does not answer there has to be started by somebody.
+
+    Raises:
+        SystemFailure: ``not_supported``: no server answers.
+    """
+    settings = ExternalSettings.of(spec.settings)
+    try:
+        banner(settings.address, settings.speaks[0], secure=settings.tls == "implicit")
+    except SystemFailure as failure:
+        raise SystemFailure("not_supported", failure.message, failure.hint) from failure
+
+
 def banner(address: str, protocol: str, *, secure: bool) -> str | None:
     """The first line a server says of itself; ``None`` where it says nothing in clear text.
 

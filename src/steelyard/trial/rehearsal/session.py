@@ -177,7 +177,13 @@ class _Rehearsal:
         """Missing things are listed by the preflight on the machines themselves."""
         session = self.session
         places = (session.scratch, session.study_folder)
-        look = Preflight(session.study, session.machines.at, *places, meter=lambda _: None)
+        look = Preflight(
+            session.study,
+            session.machines.at,
+            *places,
+            meter=lambda _: None,
+            served=lambda _: None,
+        )
         look.look([trial.cell for trial in trials])
 
     def _trial(self, trial: PlannedTrial) -> None:
