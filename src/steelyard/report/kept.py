@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import Run
-from steelyard.report.formats.registry import FORMATS
+from steelyard.report.formats.registry import FORMATS, ORIGIN, origin_of
 from steelyard.report.from_run import find
-from steelyard.report.origin import ORIGIN, made_of, origin_of, still
+from steelyard.report.origin import made_of, still
 
 SAID = "findings: of an earlier report, made of the same records by the same program"
 

@@ -10,7 +10,6 @@ import hashlib
 import os
 import sys
 from collections.abc import Collection, Iterator
-from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -22,25 +21,20 @@ from steelyard.records.archive import Run
 from steelyard.records.files.parquet import parquet_is_read
 from steelyard.study.read import read_study
 
-ORIGIN = "findings.origin"
-
-
-def origin_of(made_of: str, findings: bytes) -> str:
-    """What ``findings.origin`` holds beside these findings."""
-    return hashlib.sha256(made_of.encode() + findings).hexdigest() + "\n"
-
 
 def made_of(run: Run) -> str | None:
-    """The digest; ``None`` where a part is damaged, is a link, or goes away.
+    """The digest; ``None`` where a part is damaged, is a link, or goes away, and where the program
+    is no longer the one that was loaded.
 
     Of an import there is none, because it is judged in no time.
     """
-    if run.is_import:
+    program = _program()
+    if run.is_import or program is None or program != _LOADED:
         return None
     try:
         parts = (run, *run.machines().values())
         reports = {part.report_path for part in parts}
-        digest = hashlib.sha256(_program().encode())
+        digest = hashlib.sha256(program.encode())
         for line in chain(map(_read_by, parts), _lines(run.path, run.path, reports)):
             digest.update(f"{line}\n".encode(errors="surrogateescape"))
     except (OSError, SteelyardError):
@@ -60,11 +54,13 @@ def _read_by(part: Run) -> str:
     return f"{part.key} {study.sha256}"
 
 
-@cache
-def _program() -> str:
-    """This very program: several checkouts have the same version."""
+def _program() -> str | None:
+    """What lies there now: several checkouts have the same version. ``None`` where it has links."""
     folder = Path(steelyard.__file__).parent
-    held = "\n".join(_lines(folder, folder))
+    try:
+        held = "\n".join(_lines(folder, folder))
+    except OSError:
+        return None
     known = (steelyard.__version__, sys.version, np.__version__, parquet_is_read())
     return f"{known}\n{held}"
 
@@ -87,3 +83,7 @@ def _lines(top: Path, folder: Path, without: Collection[Path] = ()) -> Iterator[
         else:
             yield f"{name}/"
             yield from _lines(top, path, without)
+
+
+_LOADED = _program()
+"""The one that judges: an upgrade while a process lives does not change what it has loaded."""

@@ -150,21 +150,33 @@ def test_findings_that_were_not_renewed_stay_unknown(lab: Lab) -> None:
 
 def test_another_program_judges_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(origin, "_program", lambda: "another")
+    monkeypatch.setattr(origin, "_LOADED", "another")
     report(lab.path, "--format", "md")
     assert lab.judged == 1
 
 
-def test_the_program_is_all_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def program() -> str:
-        return origin._program.__wrapped__()
+def test_a_program_that_was_replaced_after_it_was_loaded_keeps_and_takes_nothing(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(origin, "_program", lambda: "another")
+    (lab.path / "report" / kept.ORIGIN).unlink()
+    for judged in (1, 2):
+        report(lab.path)
+        assert lab.judged == judged
+    assert not (lab.path / "report" / kept.ORIGIN).exists()
 
+
+def test_the_program_is_all_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = Path(shutil.copytree(Path(origin.__file__).parents[1] / "report", tmp_path / "one"))
     (package / "__init__.py").touch()
     monkeypatch.setattr("steelyard.__file__", str(package / "__init__.py"))
-    before = program()
-    assert program() == before
+    before = origin._program()
+    assert before is not None
+    assert origin._program() == before
     grow(package / "notes" / "stop.py")
-    assert program() != before
+    assert origin._program() not in {None, before}
+    (package / "more.py").symlink_to(package / "text.py")
+    assert origin._program() is None
 
 
 def test_notes_from_elsewhere_are_judged_with(lab: Lab, tmp_path: Path) -> None:

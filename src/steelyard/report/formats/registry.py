@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +19,11 @@ from steelyard.report.formats.openmetrics import openmetrics_text
 from steelyard.report.formats.other_tools import BETTER, action_text, benchfmt_text, bmf_text
 from steelyard.report.formats.tmt import RESULTS, tmt_files
 from steelyard.report.notes import json_text
-from steelyard.report.origin import ORIGIN, origin_of
 from steelyard.report.view import views
 from steelyard.report.vocabulary import machines_in
 
+ORIGIN = "findings.origin"
+"""By what findings are known again, beside them (``report/origin.py``)."""
 ARTICLE = "article"
 """The folder of an article, below that of the report."""
 
@@ -154,6 +156,11 @@ def report_files(
     if made_of is not None and isinstance(findings, str):
         files[ORIGIN] = origin_of(made_of, findings.encode())
     return files
+
+
+def origin_of(made_of: str, findings: bytes) -> str:
+    """What ``findings.origin`` holds beside these findings."""
+    return hashlib.sha256(made_of.encode() + findings).hexdigest() + "\n"
 
 
 def write_files(folder: Path, files: Files, *, beside_records: bool = True) -> None:
