@@ -29,7 +29,7 @@ class Labels:
         """The labels of a study, by the settings that its factors are."""
         screened = () if study.screen is None else study.screen.factors
         names = (*study.factors, *screened, study.compare)
-        found = {name: _setting(name, study) for name in names}
+        found = {name: setting_of(name, study) for name in names}
         return cls({name: setting.kind for name, setting in found.items() if setting is not None})
 
     def level(self, level: Level, factor: str) -> str:
@@ -64,7 +64,8 @@ class Labels:
         return f"{name.removeprefix(f'workloads.{measured}.')} {level}"
 
 
-def _setting(name: str, study: Study) -> Setting | None:
+def setting_of(name: str, study: Study) -> Setting | None:
+    """What a dotted name sets, where it names a setting."""
     place, _, key = name.rpartition(".")
     stage, _, rest = name.partition(".")
     if stage in _MACHINES:

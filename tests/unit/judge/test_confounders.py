@@ -48,6 +48,12 @@ def test_a_fact_that_only_one_system_has_sets_it_apart_and_is_named() -> None:
     assert "platform.qemu.accelerator (fast not reported, durable emulated, no KVM)" in line
 
 
+def test_a_quantity_of_a_setting_has_its_unit() -> None:
+    run = found_with({"service.delay": "0.0015"}, {"service.delay": "0.004"})
+    (delay,) = [each for each in run.differences if each.fact == "service.delay"]
+    assert delay.values == {"fast": "1.5 ms", "durable": "4 ms"}
+
+
 def test_what_explains_most_comes_first_and_three_subjects_are_named() -> None:
     other = {
         "cgroup.memory_bytes": "1073741824",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from decimal import Decimal
 
 from steelyard.judge.kinds.caveats import AcceptedNotFound
 from steelyard.judge.kinds.verdict_notes import CAUSES
@@ -13,10 +14,14 @@ from steelyard.judge.validity.findings import FACT_SUBJECTS, DifferenceFinding
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.bind import bound_system
+from steelyard.study.labels import setting_of
 from steelyard.study.lookup import has_agent
 from steelyard.study.model import Study, SystemSpec
+from steelyard.units import format_level
 
 _MADE_BY_PROGRAMS = re.compile(r"disk\.(loop|nbd|zram|ram)\d")
+
+_NUMBER = re.compile(r"\d+(\.\d+)?(e-?\d+)?")
 
 Seen = Mapping[str, Mapping[str, set[str | None]]]
 
@@ -38,11 +43,19 @@ def difference_findings(
         values = _by_system(seen[fact], plan.systems) if fact in seen else declared[fact]
         yield DifferenceFinding(
             fact=fact,
-            values=values,
+            values={system: _written(fact, text, study) for system, text in values.items()},
             subject=subject_of(fact),
             declared=is_declared(fact, declared, seen_by_all=None not in values.values()),
             accepted=study.accepted_differences.get(fact),
         )
+
+
+def _written(fact: str, text: str | None, study: Study) -> str | None:
+    """A quantity that a setting of the study has, with the unit that its author would write."""
+    setting = setting_of(fact, study)
+    if text is None or setting is None or not _NUMBER.fullmatch(text):
+        return text
+    return format_level(Decimal(text), setting.kind)
 
 
 def unused_acceptances(
