@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.unit.several_machines import NAMES, machines_run
 from typer.testing import CliRunner, Result
 
 from steelyard.cli.main import app
@@ -217,3 +218,18 @@ def test_a_report_elsewhere_is_drawn_from_them_and_gets_no_origin(lab: Lab, tmp_
     report(lab.path, "--to", tmp_path / "out")
     assert lab.judged == 0
     assert not (tmp_path / "out" / kept.ORIGIN).exists()
+
+
+def test_of_several_machines_the_records_of_each_count_and_their_reports_do_not(
+    tmp_path: Path,
+) -> None:
+    run = machines_run(tmp_path / "results")
+    report(run.path, "--format", FORMS)
+    first = files_of(run.path)
+    part = run.machines()[NAMES[1]]
+    assert kept.SAID not in report(part.path, "--format", "json").stdout
+    assert kept.SAID in report(run.path, "--format", FORMS).stdout
+    assert files_of(run.path) == first
+    before = origin.made_of(run)
+    grow(next(part.path.glob("trials/*/record.json")))
+    assert origin.made_of(run) != before
