@@ -92,10 +92,11 @@ def change_of(pair: tuple[str, str], baseline: str, found: TrialsVerdict | None)
         return Change(before, after, "undecided", None, None, None)
     verdict = found.of(after if before == baseline else before)
     word, ends = _word(verdict), (verdict.estimate_log, verdict.low_log, verdict.high_log)
+    level = verdict.interval_level
     if before == baseline:
-        return Change(before, after, word, *ends)
+        return Change(before, after, word, *ends, level)
     estimate, low, high = (None if end is None else -end for end in ends)
-    return Change(before, after, _OPPOSITE.get(word, word), estimate, high, low)
+    return Change(before, after, _OPPOSITE.get(word, word), estimate, high, low, level)
 
 
 def _word(verdict: VerdictFinding) -> str:

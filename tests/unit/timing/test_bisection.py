@@ -14,9 +14,12 @@ from typer.testing import CliRunner
 from steelyard.cli.main import app
 from steelyard.engine.locate import find_engine
 from steelyard.errors import HostError
+from steelyard.judge import judge_trials
 from steelyard.records.results.bisection import Change, Outcome, Step
+from steelyard.report.sentences.terminal.bisection import change_text
 from steelyard.timing.bisection import LevelSkipped, bisected
 from steelyard.timing.commits import Commits
+from steelyard.timing.levels import change_of
 
 
 class Exact:
@@ -40,6 +43,15 @@ class Exact:
         log = math.log(self.sizes[after] / self.sizes[before])
         word = "equivalent" if abs(log) < 0.01 else "slower" if log > 0 else "faster"
         return Change(before, after, word, log, log, log)
+
+
+@pytest.mark.parametrize("pair", [("a", "b"), ("b", "a")])
+def test_a_change_is_printed_with_the_level_of_its_interval(pair: tuple[str, str]) -> None:
+    values = [1.0 + 0.001 * place + (place % 2) for place in range(24)]
+    found = judge_trials(["a", "b"] * 12, values, baseline="a", direction="lower", design="none")
+    change = change_of(pair, "a", found)
+    assert change.interval_level == 0.95
+    assert "(95 %: " in change_text(change)
 
 
 def levels(*sizes: float) -> dict[str, float]:

@@ -31,6 +31,7 @@ class Change:
     estimate_log: float | None
     low_log: float | None
     high_log: float | None
+    interval_level: float | None = None
 
 
 @dataclass(frozen=True)

@@ -323,7 +323,8 @@ def further(verdict: VerdictFinding) -> str:
     more = verdict.visits_to_decide
     if more is None:
         return ""
-    return f"; {more_visits(more)}{'' if more.least is None else ' would decide'}"
+    ends = "" if more.least is None else " would decide" if more.most else " would be needed"
+    return f"; {more_visits(more)}{ends}"
 
 
 def more_visits(more: VisitsForecast) -> str:

@@ -15,7 +15,7 @@ def bisection_lines(found: Bisection) -> list[str]:
 
 
 def step_line(step: Step) -> str:
-    """``v2 to v3: slower, +5.1 % (2.2 to 8.0 %); v3 to v5: undecided (24 visits)``."""
+    """``v2 to v3: slower, +5.1 % (95 %: +2.2 to +8.0 %); v3 to v5: undecided (24 visits)``."""
     changes = "; ".join(map(change_text, step.changes))
     return f"{changes} ({counted(step.visits, 'visit')})"
 
@@ -27,7 +27,9 @@ def change_text(change: Change) -> str:
         return text
     ends = change.low_log, change.high_log
     size = signed_effect(change.estimate_log, beside=ends)
-    return f"{text}, {size} ({interval(*ends, estimate_log=change.estimate_log, direction=None)})"
+    level = "" if change.interval_level is None else f"{percent(change.interval_level)}: "
+    within = interval(*ends, estimate_log=change.estimate_log, direction=None)
+    return f"{text}, {size} ({level}{within})"
 
 
 def _answer(found: Bisection) -> Iterator[str]:
