@@ -35,6 +35,19 @@ workload: {{use: linpack}}
 sample: {{every: 100 ms}}
 trials: {{margin: 10 %, budget: {{trials: 8 per cell}}, seed: 7}}
 """
+LOADED = """\
+study: day
+question: Does a second thread serve more?
+machines: [ssh://one.example, ssh://two.example]
+systems:
+  one: {platform: native, service: {use: sink-http}}
+  more: {platform: native, service: {use: sink-http, threads: 2}}
+baseline: one
+workload: {use: http}
+generator: {host: ssh://three.example, calibrate: false}
+sample: {every: 100 ms}
+trials: {margin: 50 %, window: 100 ms, warmup: 20 ms, budget: {trials: 6 per cell}}
+"""
 
 
 class OnMachines(Steelyard):
@@ -220,6 +233,28 @@ def test_a_machine_that_is_lost_leaves_and_the_others_say_for_how_long_until_it_
     whole = next(v for v in own.verdicts if v.conditions is None and not v.exploratory)
     assert whole.word is not VerdictWord.NOT_JUDGED, "on a busy machine it may be undecided"
     assert findings_of(parts["two.example"]).stop.visits_done > missing.visits
+
+
+def test_a_generator_that_is_lost_ends_the_session_and_uses_up_no_retries(
+    tool: OnMachines, lab: dict[str, MachineOfItsOwn]
+) -> None:
+    (tool.folder / "day.yaml").write_text(LOADED, encoding="utf-8")
+    process = tool.start("run", "day.yaml")
+    results = tool.folder / "results" / "day"
+    while not list(results.glob("*/machines/two.example/trials/0002-1/record.json")):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    lab["three.example"].stop()
+    out, err = process.communicate()
+    assert process.returncode == 3, out + err
+    assert "ssh://three.example cannot be reached" in err
+    parts = open_run(results).machines()
+    for part in parts.values():
+        assert len([r for r in part.records() if r.outcome is not Outcome.OK]) <= 1
+    lab["three.example"].start()
+    resumed = tool.run("resume", str(results))
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert {last_reason(part.events()) for part in parts.values()} <= {"decided", "budget_visits"}
 
 
 def test_a_machine_that_another_session_measures_keeps_all_from_beginning_or_is_waited_for(

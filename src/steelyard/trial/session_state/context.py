@@ -140,12 +140,13 @@ class SessionContext:
     def reach_host_machines(self, *, again: bool) -> None:
         """Opens every machine that carries a system, or takes those that are open.
 
-        ``again``: the run has begun.
+        ``again``: the run has begun; then also those that drive the load, or have events.
 
         Raises:
             HostError: one cannot be reached.
         """
-        for address in self.host_machines():
+        others = [each for each in self._others() if each.startswith(SCHEME)] if again else []
+        for address in dict.fromkeys([*self.host_machines(), *others]):
             try:
                 self.machines.at(address)
             except SystemFailure as failure:
@@ -164,13 +165,16 @@ class SessionContext:
             HostError: another session measures on one.
             KeyboardInterrupt: the user asks to stop.
         """
-        others = (*self.study.generator.hosts, *machines_of_events(self.study).values())
-        for name in dict.fromkeys([*self._systems_at(), *others]):
+        for name in dict.fromkeys([*self._systems_at(), *self._others()]):
             with self.interrupt.waiting():
                 try:
                     self.leases.hold(self.machines.at(name), waits)
                 except (AgentRefusal, EngineError, SystemFailure):
                     continue  # a trial that needs it says so
+
+    def _others(self) -> tuple[str, ...]:
+        """Machines that drive the load, and those of events."""
+        return (*self.study.generator.hosts, *machines_of_events(self.study).values())
 
     def _systems_at(self) -> Iterator[str]:
         for system in self.study.systems.values():
