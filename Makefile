@@ -33,7 +33,7 @@ test-all-python: setup .venv/with-browser ## The part of it that is written in P
 
 .PHONY: test-no-browser
 test-no-browser:
-	$(PYTEST) -m 'not system and not validate' --ignore tests/browser
+	$(PYTEST) -m 'not system and not validate' --durations 30 --ignore tests/browser
 
 docs: .venv/with-docs examples ## The documentation as a site with a search, in build/docs; warnings and broken links are errors
 	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html --conf-dir docs . build/docs

@@ -24,6 +24,8 @@ from steelyard.study.platform.settings import SshSettings
 from steelyard.systems.loop_disks import LoopDisks
 from steelyard.systems.platform import AttachedDisk, Costs, InstanceContext, RawDisk, ResetProof
 
+FILES_IN = "/var/tmp"  # noqa: S108 - names below it are the run's own
+"""Where a trial keeps its files on the machine."""
 BOOT_TIMEOUT_S = 600.0
 _BETWEEN_TRIES_S = 2.0
 
@@ -35,7 +37,7 @@ class Ssh:
         self.context = context
         self._settings = SshSettings.of(context.spec.settings)
         self._address = SCHEME + self._settings.host.removeprefix(SCHEME)
-        self._folder = f"/var/tmp/{context.label}"  # noqa: S108 - the label is the run's own
+        self._folder = f"{FILES_IN}/{context.label}"
         there = dataclasses.replace(context, host_machine=self.host, folder=self._folder)
         self._loops = LoopDisks(there)
         self._made: PendingUndo | None = None

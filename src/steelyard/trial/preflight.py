@@ -53,6 +53,7 @@ from steelyard.systems.services.preflight import (
     services_within,
 )
 from steelyard.systems.settings.preflight import unavailable
+from steelyard.systems.ssh import FILES_IN
 from steelyard.trial.wall_clocks import (
     has_certificate,
     other_machines,
@@ -61,7 +62,9 @@ from steelyard.trial.wall_clocks import (
 )
 
 _T = TypeVar("_T")
-_NATIVE = "native"
+_NATIVE, _SSH = "native", "ssh"
+_MACHINES = (_NATIVE, _SSH)
+"""Platforms whose systems are machines: what is inside them can be seen before they are up."""
 FREE_BYTES_NEEDED = 64 * 1024 * 1024
 Found = Iterable[tuple[str, SystemFailure]]
 """Dotted keys with what is wrong; a look at one thing raises instead."""
@@ -183,10 +186,11 @@ class Preflight:
         yield from _of_processors(spec)
         if spec.meter is not None:
             yield _on_controller("meter", spec.meter, self.meter)
-        if spec.platform == _NATIVE:
-            if spec.host_machine == LOCAL:
-                yield _of_room(spec, self.disks_in)
-            yield from _of_disks(spec, self.disks_in)
+        if spec.platform in _MACHINES:
+            files_in = FILES_IN if spec.platform == _SSH else self.disks_in
+            if spec.platform == _SSH or spec.host_machine == LOCAL:
+                yield _of_room(spec, files_in)
+            yield from _of_disks(spec, files_in)
         yield from _of_network_disks(spec)
 
     def _of_clocks(self, bound: BoundCell) -> Iterator[_Question]:
@@ -244,7 +248,7 @@ def _of_service(spec: SystemSpec, service: ServiceSpec) -> _Question:
     own_network = NativeSettings.of(spec.settings).network != "host" or spec.instances > 1
 
     def ask(host: Host) -> Found:
-        if spec.platform == _NATIVE:
+        if spec.platform in _MACHINES:
             refuse_what_cannot_start(host, service, own_network=own_network)
         elif holds_the_engine_only(spec):
             for each, entry in services_within(service):
@@ -252,8 +256,8 @@ def _of_service(spec: SystemSpec, service: ServiceSpec) -> _Question:
                 refuse_in_empty_image(each.use, *words)
         return ()
 
-    same = (spec.host_machine, spec.platform, own_network, repr(service), looked_at(spec))
-    return _Question(spec.host_machine, "service", same, ask)
+    same = (place_of(spec), spec.platform, own_network, repr(service), looked_at(spec))
+    return _Question(place_of(spec), "service", same, ask)
 
 
 def _of_tool(
@@ -263,13 +267,13 @@ def _of_tool(
     if not entry.is_tool:
         return
     on_system = entry.on == "system"
-    machine = spec.host_machine if on_system else generator
+    machine = place_of(spec) if on_system else generator
     same = (machine, spec.platform, looked_at(spec), workload.use, wanted)
 
     def ask(host: Host) -> Found:
         if on_system and holds_the_engine_only(spec):
             refuse_in_empty_image(workload.use, wanted, (), entry.packages)
-        elif not on_system or spec.platform == _NATIVE:
+        elif not on_system or spec.platform in _MACHINES:
             root = entry.needs == "root"
             if wanted or root:
                 look_around(host, workload.use, wanted, entry.packages, root=root)
@@ -289,11 +293,15 @@ def _programs(entry: Workload, workload: WorkloadSpec, study_folder: str) -> tup
 
 
 def _of_settings(spec: SystemSpec) -> Iterator[_Question]:
-    inside = spec.inside if spec.platform == _NATIVE else {}
-    for part, levels in (("settings", inside), ("host_settings", spec.outside)):
+    inside = spec.inside if spec.platform in _MACHINES else {}
+    parts = (
+        ("settings", place_of(spec), inside),
+        ("host_settings", spec.host_machine, spec.outside),
+    )
+    for part, machine, levels in parts:
         if levels:
             ask = partial(_unavailable, part, levels)
-            yield _Question(spec.host_machine, part, (spec.host_machine, part, repr(levels)), ask)
+            yield _Question(machine, part, (machine, part, repr(levels)), ask)
 
 
 def _unavailable(part: str, levels: Mapping[str, Level], host: Host) -> Found:
@@ -318,13 +326,13 @@ def _look_at_processors(cpuset: str, host: Host) -> Found:
 
 
 def _of_room(spec: SystemSpec, folder: str) -> _Question:
-    """Where trials on this machine keep their files."""
+    """Where trials on the machine of a system keep their files."""
 
     def ask(host: Host) -> Found:
         refuse_full_disk(host, folder)
         return ()
 
-    return _Question(spec.host_machine, "platform", (spec.host_machine, "room"), ask)
+    return _Question(place_of(spec), "platform", (place_of(spec), "room"), ask)
 
 
 def refuse_full_disk(host: Host, folder: str) -> None:
@@ -335,10 +343,12 @@ def refuse_full_disk(host: Host, folder: str) -> None:
     """
     free_bytes = host.path_facts(folder).free_bytes
     if free_bytes is not None and free_bytes < FREE_BYTES_NEEDED:
+        other = ", or keep results on another disk with --results" * (host.name == LOCAL)
         raise SystemFailure(
             "no_space",
-            f"{free_bytes >> 20} MiB are free where trials store their files, 64 MiB are needed",
-            "free some space, or keep results on another disk with --results",
+            f"on {host.name}: {free_bytes >> 20} MiB are free in {folder}, where trials store "
+            "their files; 64 MiB are needed",
+            f"free some space{other}",
         )
 
 
@@ -346,9 +356,9 @@ def _of_disks(spec: SystemSpec, folder: str) -> Iterator[_Question]:
     for name, settings in spec.disks.items():
         disk = DiskSettings.of(settings)
         yield _Question(
-            spec.host_machine,
+            place_of(spec),
             f"disks.{name}",
-            (spec.host_machine, repr(disk)),
+            (place_of(spec), repr(disk)),
             partial(_look_at_disk, disk, folder),
         )
 

@@ -130,3 +130,26 @@ def test_doctor_names_a_machine_that_cannot_be_reached(
     (check,) = examination._checks_of("ssh://two")
     assert (check.grade, check.machine) == ("bad", "ssh://two")
     assert "no address" in check.seen
+
+
+@pytest.mark.parametrize(("allowed", "refused"), [("", True), (", may_reboot: true", False)])
+def test_a_restart_that_a_machine_does_not_allow_is_refused(
+    tmp_path: Path, allowed: str, refused: bool
+) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        "study: restarts\nquestion: Is it as fast after a restart?\nsystems:\n"
+        f"  a: {{platform: ssh, host: a{allowed}}}\n"
+        "  b: {platform: ssh, host: b, may_reboot: true}\n"
+        "baseline: a\nworkload: {use: linpack}\n"
+        "trials: {margin: 5 %, reset: boot, budget: {trials: 40}}\n",
+        encoding="utf-8",
+    )
+    if not refused:
+        assert read_runnable_study(path).trials.reset == "boot"
+        return
+    with pytest.raises(StudyError) as error:
+        read_runnable_study(path)
+    (complaint,) = error.value.complaints
+    assert complaint.line == 8
+    assert "may_reboot: true" in str(complaint.hint)

@@ -249,6 +249,57 @@ def test_each_of_several_generators_is_looked_at(
     assert list(look.unreachable) == unreachable
 
 
+BOARD = """\
+study: board
+question: What does the board lack?
+systems:
+  here: {platform: native}
+  board: {platform: ssh, host: board{OF_IT}}
+baseline: here
+workload: {WORKLOAD}
+trials: {margin: 20 %, budget: {trials: 40}}
+"""
+ECHO = "{command: [echo]}"
+FILES = {"/mnt/usb/file": "", SWAPPINESS: "60"}
+
+
+@pytest.mark.parametrize(
+    ("of_it", "workload", "machine", "key", "word"),
+    [
+        ("", "{use: fio}", Machine(), "workload", "fio"),
+        (
+            ", settings: {sysctl: {vm.swapiness: 10}}",
+            ECHO,
+            Machine(files=FILES),
+            "settings.sysctl.vm.swapiness",
+            "swapiness",
+        ),
+        (
+            ", disks: {data: {folder: /mnt/usb, size: 2 GiB}}",
+            "{command: [touch, '{mount}/file']}",
+            Machine(files=FILES, free_bytes=1 << 30),
+            "disks.data",
+            "bytes free",
+        ),
+        ("", ECHO, Machine(free_bytes=1 << 20), "platform", "/var/tmp"),
+    ],
+)
+def test_what_a_machine_behind_ssh_lacks_is_found_there(
+    of_it: str, workload: str, machine: Machine, key: str, word: str
+) -> None:
+    whole = Machine(files=FILES, programs=("fio", "echo", "touch"))
+    machine.programs, machine.name = ("echo", "touch"), "ssh://board"
+    text = BOARD.replace("{OF_IT}", of_it).replace("{WORKLOAD}", workload)
+    study = read_study_bytes(text.encode(), Path("study.yaml"))
+    cells = [trial.cell for visit in make_plan(study, 1).every_visit for trial in visit.trials]
+    at = {"ssh://board": machine, "local": whole}
+    look = Preflight(study, lambda name: cast("Host", at[name]), "/results", "/studies")
+    (found,) = look.look(cells)
+    assert (found.machine, found.system, found.key) == ("ssh://board", "board", key)
+    assert word in found.cause
+    assert found.remedy
+
+
 SECURED = """\
 study: secured
 question: Whose certificate holds?

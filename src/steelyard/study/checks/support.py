@@ -139,12 +139,15 @@ def _reset(
     reset = system.reset or study.trials.reset
     if reset == "none":
         return  # any platform can stay as it is
+    at: Where = ("trials", "reset") if system.reset is None else (*where, "reset")
     if reset not in platform.resets:
         can = ", ".join(platform.resets)
         hint = f"it can reset: {can}; say which with `reset` of system `{system.name}`"
         message = f"platform `{system.platform}` has no reset `{reset}`"
-        at: Where = ("trials", "reset") if system.reset is None else (*where, "reset")
         complaints.add(at, message, hint)
+    elif reset == "boot" and system.platform == "ssh" and not system.settings.get("may_reboot"):
+        message = f"`boot` restarts the machine of `{system.name}`, which does not allow it"
+        complaints.add(at, message, "write `may_reboot: true` there, or take another reset")
 
 
 def _settings(
