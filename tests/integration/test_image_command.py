@@ -39,6 +39,14 @@ def test_a_recipe_is_shown_with_the_digest_that_names_its_image() -> None:
 
 
 @pytest.mark.usefixtures("empty_cache")
+def test_a_recipe_is_shown_as_it_is_written() -> None:
+    lines = say("show", "debian-web").stdout.splitlines()
+    assert "packages: apache2-bin, e2fsprogs, nginx-light, openssl" in lines
+    assert "suites: bullseye: container, trixie: both, unstable: container" in lines
+    assert "disk_size: 4 GiB" in say("show", "debian-home").stdout.splitlines()
+
+
+@pytest.mark.usefixtures("empty_cache")
 def test_a_recipe_for_both_is_that_of_a_guest_unless_asked() -> None:
     shown = {kind: say("show", "debian-mail", *kind).stdout for kind in ((), ("--kind", "guest"))}
     assert shown[()] == shown["--kind", "guest"]

@@ -166,6 +166,13 @@ def test_another_failure_is_reported_with_the_first_error_of_the_tool() -> None:
     assert (kind, "cannot reach" in told["message"]) == ("tool_failed", True)
 
 
+def test_a_mirror_that_is_not_reached_is_named_with_what_to_do() -> None:
+    said = "Failed to fetch http://deb.debian.org/x/InRelease  Temporary failure resolving 'deb'"
+    kind, told = mmdebstrap.complaint(f"I: x\nE: {said}\nE: Some index files failed\n")
+    assert (kind, told["message"].endswith(said)) == ("tool_failed", True)
+    assert "`mirror`" in told["hint"]
+
+
 def builder(*, user: str = "0", lacks: str = "-") -> Machine:
     return Machine(
         tools={

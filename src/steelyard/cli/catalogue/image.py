@@ -94,8 +94,8 @@ def show(name: Name, kind: KindAsked = None) -> int:
     chosen = own.kind_of(named, kind)
     with Machines() as machines:
         built = find_built(machines.open(LOCAL), named, chosen)
-    for key, value in named.recipe.model_dump(mode="json", exclude_defaults=True).items():
-        say(f"{key}: {value}")
+    for line in own.recipe_lines(named):
+        say(line)
     say(f"digest: {named.digest(chosen)}")
     for line in own.built_lines(built):
         say(line)

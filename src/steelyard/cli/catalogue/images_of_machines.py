@@ -36,6 +36,20 @@ def built_lines(built: Image | None) -> list[str]:
     ]
 
 
+def recipe_lines(named: NamedRecipe) -> list[str]:
+    """What a recipe says besides defaults, a key a line."""
+    written = named.recipe.model_dump(mode="json", exclude_defaults=True)
+    if "disk_size" in written:
+        written["disk_size"] = format_bytes(named.recipe.disk_size)
+    return [f"{key}: {_in_words(value)}" for key, value in written.items()]
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {each}" for key, each in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 def named_recipe(name: str) -> NamedRecipe:
     try:
         return recipe.find_recipe(name)

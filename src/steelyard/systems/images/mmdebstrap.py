@@ -101,6 +101,11 @@ def packages(listed: str) -> dict[str, str]:
 
 _UNKNOWN = re.compile(r"E: (?:Unable to locate package |Version '[^']*' for '|Package ')([^'\s]+)")
 
+_UNREACHED = re.compile(
+    r"^E: (Failed to fetch \S+ +(?:Temporary failure|Could not|Unable to connect|Connection).*)$",
+    re.MULTILINE,
+)
+
 
 def complaint(stderr: str) -> tuple[FailureKind, dict[str, Any]]:
     """What made a build fail, from what its tools said: a kind of failure and words for people."""
@@ -110,6 +115,11 @@ def complaint(stderr: str) -> tuple[FailureKind, dict[str, Any]]:
     if unknown is not None:
         message = f"apt knows no package `{unknown[1]}` in this suite"
         return "image_unusable", {"message": message, "hint": "fix `packages` of the recipe"}
+    unreached = _UNREACHED.search(stderr)
+    if unreached is not None:
+        message = f"the packages could not be fetched: {unreached[1]}"
+        hint = "look at the network, or name a `mirror` that this machine reaches in a recipe"
+        return "tool_failed", {"message": message, "hint": hint}
     said = [line for line in stderr.splitlines() if line.startswith("E: ") or "error" in line]
     last = said[0] if said else (stderr.strip().splitlines() or ["it said nothing"])[-1]
     return "tool_failed", {"message": f"the image could not be built: {last}"}
