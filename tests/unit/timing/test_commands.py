@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -11,7 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli.main import app
-from steelyard.records.results.timing import Quantity
+from steelyard.records.results.timing import Execution, Quantity
+from steelyard.timing import commands
 from steelyard.timing.commands import MEMORY, WALL, Beside, Command, Commands
 from steelyard.timing.execution import (
     CleanupFailedError,
@@ -140,6 +142,14 @@ def test_what_prepares_an_execution_is_a_part_of_what_a_visit_takes() -> None:
     commands = Commands([command("true", beside=Beside(prepare="sleep 0.3"))], None)
     assert commands.prepare(0, 0.1) >= 0.3
     assert commands.executions_per_visit == 1
+
+
+def test_what_starting_an_execution_takes_is_no_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands.time, "monotonic", itertools.count().__next__)
+    monkeypatch.setattr(Command, "execute", lambda _: Execution(0.01, 0.0, 0.0, 1, 0))
+    alone = Commands([command("true")], None)
+    assert alone.prepare(0, 0.1) == pytest.approx(0.1)
+    assert alone.executions_per_visit == 10
 
 
 def test_one_document_alone_goes_to_the_standard_output() -> None:

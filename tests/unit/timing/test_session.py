@@ -176,6 +176,23 @@ def test_an_interrupted_timing_is_judged_with_all_visits_that_it_shows(
     assert capsys.readouterr().out.count("12 visits") == 2, "in the verdict and below it"
 
 
+def test_a_budget_that_ends_before_a_verdict_is_possible_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock, subjects = Clock(), Known({"a": 1.0, "b": 1.0})
+    visit = subjects.visit
+
+    def slow(name: str) -> TimedVisit:
+        clock.now_s += 3.0
+        return visit(name)
+
+    monkeypatch.setattr(session, "time", clock)
+    monkeypatch.setattr(subjects, "visit", slow)
+    wanted = outcome.Wanted({}, json=False, verbose=False, fail_if=())
+    outcome.compare(subjects, declaration(budget_s=4.0), None, wanted)
+    assert "Not judged: the budget ended after 2 visits" in capsys.readouterr().out
+
+
 def test_exported_visits_are_judged_alike() -> None:
     timing, found = timed(Known({"a": 1.0, "b": 1.2}), declaration(), None, nothing)
     rows = list(csv.DictReader(io.StringIO(trials_export(timing, found))))

@@ -16,6 +16,7 @@ from steelyard.cli.options import FailIf
 from steelyard.cli.timing.options import Shared
 from steelyard.errors import ExitCode, HostError
 from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.own_trials.rows import LEAST_VISITS
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
 from steelyard.plan.order import draw_seed
 from steelyard.records.results.timing import Timing
@@ -105,8 +106,7 @@ def compare(
         timing, failed = seen[-1].timing, error
         found = judged(timing)
     if found is None:
-        why = why_not_judged(timing) or f"{counted(len(timing.visits), 'visit')} are too few"
-        timing = replace(timing, not_judged=why)
+        timing = replace(timing, not_judged=_why_not(timing, code))
     _print(timing, found, wanted)
     _export(timing, found, wanted)
     if failed is not None:
@@ -115,6 +115,13 @@ def compare(
     if code is ExitCode.DONE and words & set(wanted.fail_if):
         return ExitCode.VERDICT_NOT_MET
     return code
+
+
+def _why_not(timing: Timing, code: ExitCode) -> str:
+    visits = counted(len(timing.visits), "visit")
+    if len(timing.visits) < LEAST_VISITS and code is ExitCode.DONE:
+        return f"the budget ended after {visits}, too few for a verdict; a larger --budget has more"
+    return why_not_judged(timing) or f"{visits} are too few"
 
 
 class _Watch:
