@@ -141,7 +141,7 @@ def _until_it_ends(argv: Sequence[str], words: Iterator[dict[str, Any]]) -> Exec
     if "refused" in first:
         raise CommandFailedError(
             f"cannot start `{shlex.join(argv)}`: {first['refused']['message']}",
-            "give a program that is on the PATH; a pipe or a redirection needs a shell",
+            "give a program that is on the PATH; --shell sh runs what a shell has built in",
         )
     started, ended = first["started"], next(words)["ended"]["how"]
     return Execution(
