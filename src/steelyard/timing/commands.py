@@ -140,7 +140,7 @@ class Commands:
 
     def visit(self, name: str) -> TimedVisit:
         command = self._commands[name]
-        done = tuple(command.execute() for _ in range(self.executions_per_visit))
+        done = tuple(_executed(command, self.executions_per_visit))
         values = {
             WALL.name: statistics.fmean(each.wall_s for each in done),
             USER.name: statistics.fmean(each.user_s for each in done),
@@ -154,6 +154,18 @@ class Commands:
     def end(self) -> None:
         """The cleanup of all whose setup was begun; raises as :func:`clean_up`."""
         clean_up(self._begun)
+
+
+def _executed(command: Command, times: int) -> Iterator[Execution]:
+    """Raises as `Command.execute`, and says which of several executions it was."""
+    for number in range(1, times + 1):
+        try:
+            yield command.execute()
+        except CommandFailedError as error:
+            if times == 1:
+                raise
+            which = f"execution {number} of {times}: {error.message}"
+            raise CommandFailedError(which, error.hint or "") from error
 
 
 def _took_s(command: Command, warmups: int) -> float:

@@ -25,6 +25,14 @@ _GRACE = 1.25
 _JUDGING_SHARE = 0.25
 
 
+class VisitFailedError(HostError):
+    """A subject could not be measured at a visit after :meth:`Subjects.prepare`; says at which."""
+
+    def __init__(self, visit: int, error: HostError) -> None:
+        message = f"visit {visit} failed: {error.message}"
+        super().__init__(message, hint=error.hint, slug=error.slug)
+
+
 class Subjects(Protocol):
     """What is compared: it is measured by name, one visit at a time."""
 
@@ -92,6 +100,7 @@ def timed(
 
     Raises:
         HostError: a subject cannot be measured, or the budget holds too few visits.
+        VisitFailedError: the same, after the first visit was begun.
         CleanupFailedError: what was to be done at the end failed.
     """
     with ending(subjects.end):
@@ -99,12 +108,19 @@ def timed(
         timing = _begun(subjects, declared, visit_s, shell_s)
         session = _Session(timing, declared, is_over or is_decided)
         for name in _order(timing):
-            timing.visits.append(subjects.visit(name))
+            timing.visits.append(_visited(subjects, name, len(timing.visits) + 1))
             found = session.look()
             watch(Progress(timing, found, session.spent_s))
             if session.is_over:
                 break
     return timing, judged(timing)
+
+
+def _visited(subjects: Subjects, name: str, number: int) -> TimedVisit:
+    try:
+        return subjects.visit(name)
+    except HostError as error:
+        raise VisitFailedError(number, error) from error
 
 
 @contextmanager

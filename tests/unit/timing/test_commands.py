@@ -123,6 +123,15 @@ def test_a_command_that_fails_ends_the_timing_unless_that_is_ignored() -> None:
     assert ignoring.visit("false").executions[0].exit_code == 1
 
 
+def test_the_execution_of_a_visit_that_failed_is_named(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    subject = command(f"echo >> {runs}; [ $(wc -l < {runs}) -lt 2 ]")
+    commands = Commands([subject], None)
+    commands.executions_per_visit = 3
+    with pytest.raises(CommandFailedError, match=r"execution 2 of 3: .* ended with exit code 1"):
+        commands.visit(subject.name)
+
+
 def test_a_signal_is_named_and_not_taken_for_an_exit_code() -> None:
     with pytest.raises(CommandFailedError, match=r"ended with signal 9 \(SIGKILL\)"):
         Commands([command("kill -9 $$")], None).prepare(0, 0)

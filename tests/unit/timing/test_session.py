@@ -8,6 +8,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from steelyard.report.formats.timing import csv_export, json_export, markdown_ex
 from steelyard.report.sentences.terminal.timing import timing_lines
 from steelyard.report.tables.timing import timing_table
 from steelyard.timing import session
+from steelyard.timing.execution import CleanupFailedError, CommandFailedError
 from steelyard.timing.session import Declaration, Progress, timed
 
 WALL = Quantity("wall", "wall time", "s", "lower")
@@ -174,6 +176,42 @@ def test_an_interrupted_timing_is_judged_with_all_visits_that_it_shows(
     wanted = outcome.Wanted({}, json=False, verbose=False, fail_if=())
     assert outcome.compare(subjects, declaration(), None, wanted) == ExitCode.INTERRUPTED
     assert capsys.readouterr().out.count("12 visits") == 2, "in the verdict and below it"
+
+
+@pytest.mark.parametrize("cleanup_fails", [False, True])
+def test_a_visit_that_fails_late_is_named_and_those_before_it_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    *,
+    cleanup_fails: bool,
+) -> None:
+    subjects = Known({"a": 1.0, "b": 1.0})
+    visits = iter(range(12))
+    visit = subjects.visit
+
+    def failing(name: str) -> TimedVisit:
+        if next(visits, None) is None:
+            raise CommandFailedError("b ended with exit code 3", "look at it")
+        return visit(name)
+
+    def dirty() -> None:
+        raise CleanupFailedError(["the cleanup failed"], "clean")
+
+    monkeypatch.setattr(subjects, "visit", failing)
+    if cleanup_fails:
+        monkeypatch.setattr(subjects, "end", dirty)
+    exports = {"json": tmp_path / "out.json"}
+    wanted = outcome.Wanted(exports, json=False, verbose=False, fail_if=())
+    with pytest.raises(HostError) as raised:
+        outcome.compare(subjects, declaration(), None, wanted)
+    assert raised.value.message.startswith("visit 13 failed: b ended with exit code 3")
+    assert (raised.value.slug, raised.value.exit_code) == ("command-failed", ExitCode.OPERATOR)
+    why = "the figures are those of 12 visits before one failed"
+    assert f"Not judged: {why}." in capsys.readouterr().out
+    kept = json.loads(exports["json"].read_text(encoding="utf-8"))
+    assert sum(len(each["times"]) for each in kept["results"]) == 12
+    assert (kept["verdict"], kept["not_judged"]) == (None, why)
 
 
 def test_a_budget_that_ends_before_a_verdict_is_possible_says_so(

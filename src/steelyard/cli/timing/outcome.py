@@ -87,11 +87,12 @@ def compare(
     """Measures, prints, writes; the exit code.
 
     Raises:
-        HostError: a subject cannot be measured; or a cleanup failed, after all was printed.
+        HostError: a subject cannot be measured, or a cleanup failed; what was measured before is
+            printed and written first.
     """
     seen: list[Progress] = []
     code = ExitCode.DONE
-    failed: CleanupFailedError | None = None
+    failed: HostError | None = None
     try:
         with _Watch(seen, shows=Telling.is_live() and not wanted.json) as watch:
             timing, found = timed(subjects, declaration, shell_s, watch)
@@ -100,13 +101,13 @@ def compare(
             raise
         timing, code = seen[-1].timing, ExitCode.INTERRUPTED
         found = judged(timing)
-    except CleanupFailedError as error:
-        if error.before is not None or not seen:
+    except HostError as error:
+        if not seen:
             raise
         timing, failed = seen[-1].timing, error
-        found = judged(timing)
+        found = None if _ends_visits(error) else judged(timing)
     if found is None:
-        timing = replace(timing, not_judged=_why_not(timing, code))
+        timing = replace(timing, not_judged=_why_not(timing, code, failed))
     _print(timing, found, wanted)
     _export(timing, found, wanted)
     if failed is not None:
@@ -117,8 +118,15 @@ def compare(
     return code
 
 
-def _why_not(timing: Timing, code: ExitCode) -> str:
+def _ends_visits(error: HostError) -> bool:
+    """Whether it ended the measurement, and did not only follow it."""
+    return not isinstance(error, CleanupFailedError) or error.before is not None
+
+
+def _why_not(timing: Timing, code: ExitCode, failed: HostError | None) -> str:
     visits = counted(len(timing.visits), "visit")
+    if failed is not None and _ends_visits(failed):
+        return f"the figures are those of {visits} before one failed"
     if len(timing.visits) < LEAST_VISITS and code is ExitCode.DONE:
         return f"the budget ended after {visits}, too few for a verdict; a larger --budget has more"
     return why_not_judged(timing) or f"{visits} are too few"
