@@ -31,10 +31,17 @@ _LONGEST_S = 900
 
 
 class Size(NamedTuple):
-    """What a guest has of a machine."""
+    """What a guest has of a machine.
+
+    ``more``: further words of QEMU's command line. ``packages`` and ``modules`` of the kernel: what
+    its image has besides.
+    """
 
     processors: int = 2
     memory_mib: int = 512
+    more: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
 
 
 _CONFIG = """\
@@ -59,7 +66,7 @@ _START = f"steelyard.start=systemd steelyard.modules={','.join(modules('virtio',
 _ADDRESS = "steelyard.address=10.0.2.15/24 steelyard.gateway=10.0.2.2"
 
 
-def recipe() -> NamedRecipe:
+def recipe(size: Size) -> NamedRecipe:
     """systemd as bare as the catalogue has it, and an ssh server that takes a key from outside."""
     bare = find_recipe("debian-tuned").recipe
     files = {
@@ -68,26 +75,26 @@ def recipe() -> NamedRecipe:
     }
     changes = {
         "summary": "A machine behind ssh.",
-        "packages": ("openssh-server", "tuned"),
+        "packages": ("openssh-server", "tuned", *size.packages),
         "kernel": "linux-image-cloud-amd64",
-        "modules": (),
+        "modules": size.modules,
         "removed": bare.removed,
         "files": {**bare.files, **files},
     }
     return NamedRecipe(name="far", recipe=bare.model_copy(update=changes))
 
 
-def image() -> Image:
+def image(size: Size) -> Image:
     """Built once and kept by its recipe; skips the test where it cannot be built."""
     need(*TOOLS["guest"], "qemu-system-x86_64", "qemu-img", root=True)
     with Machines() as machines:
-        return build_image(machines.open(LOCAL), recipe(), "guest")
+        return build_image(machines.open(LOCAL), recipe(size), "guest")
 
 
 @contextmanager
 def guest(folder: Path, port: int, public_key: Path, size: Size) -> Iterator[Path]:
     """Runs one; gives the file of its console. What QEMU forwards leads to its ssh server."""
-    parts, console = Path(image().folder), folder / "console.log"
+    parts, console = Path(image(size).folder), folder / "console.log"
     initrd, overlay = folder / "initrd", folder / "overlay.qcow2"
     initrd.write_bytes((parts / INITRD).read_bytes() + (parts / ENGINE_PART).read_bytes())
     below = ["-F", "qcow2", "-b", str(parts / DISK)]
@@ -107,7 +114,7 @@ def guest(folder: Path, port: int, public_key: Path, size: Size) -> Iterator[Pat
     words += ["-device", "virtserialport,chardev=agent,name=steelyard.agent"]
     words += ["-drive", f"file={overlay},if=virtio,cache=unsafe"]
     words += ["-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"]
-    words += ["-device", "virtio-net-pci,netdev=net,romfile="]
+    words += ["-device", "virtio-net-pci,netdev=net,romfile=", *size.more]
     running = subprocess.Popen(words, stdin=subprocess.DEVNULL)
     try:
         yield console
