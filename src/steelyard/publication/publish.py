@@ -25,7 +25,7 @@ from steelyard.records.archive import MACHINES, Run
 from steelyard.records.deletion import SCRATCH, held
 from steelyard.records.files.checksums import SUMS
 from steelyard.records.files.durable import NEW, folder_appears, write_file
-from steelyard.records.files.packed import PACKED, read_packed
+from steelyard.records.files.packed import PACKED, read_all_packed
 from steelyard.records.submission import FOLDER as QUEUE
 from steelyard.report.anonymous import anonymous_of
 from steelyard.report.formats.registry import write_report
@@ -184,9 +184,9 @@ def _texts(new: Path, name: str) -> Iterator[tuple[Path, bytes]]:
     if path.parent.name != PACKED or path.suffix != ".parquet":
         yield Path(name), path.read_bytes()
         return
-    for key, files in read_packed(path, [""]).items():
+    for key, files in read_all_packed(path).items():
         for inner, data in files.items():
-            yield Path(name, key, inner), data or b""
+            yield Path(name, key, inner), data
 
 
 def _named(found: SecretFound) -> str:

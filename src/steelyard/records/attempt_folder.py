@@ -112,8 +112,8 @@ class AttemptFolder:
     def _sums(self) -> Sums | None:
         if self.packed is None:
             return read_sums(self.path)
-        data = self.packed.get(SUMS)
-        return None if data is None else sums_of(data, self.path / SUMS)
+        kept = self.packed.get(SUMS)
+        return None if kept is None else sums_of(kept.data, self.path / SUMS)
 
     def _names(self) -> list[str]:
         return [] if self._sums is None else list(self._sums)
@@ -121,10 +121,10 @@ class AttemptFolder:
     def _read(self, name: str) -> bytes:
         if self.packed is None:
             return read_checked(self.path, name, self._sums)
-        data = self.packed.get(name)
-        if data is None:
+        kept = self.packed.get(name)
+        if kept is None:
             raise _damaged(self.path / name, "it is missing")
-        return checked(self.path, name, data, self._sums)
+        return checked(self.path, name, kept.data, self._sums, kept.sha256)
 
 
 def is_samples(name: str) -> bool:

@@ -29,7 +29,7 @@ from steelyard.records.files.packed import (
     packed_bytes,
     packed_files,
     packed_places,
-    read_packed,
+    read_all_packed,
 )
 
 MOST_BYTES = 256 * 2**20
@@ -114,7 +114,7 @@ def _written(run: Path, attempts: _Attempts) -> Path:
 
 def _refuse_unlike(attempts: _Attempts, path: Path) -> None:
     """Reads back from the disk what was packed."""
-    if read_packed(path, [""]) != attempts:
+    if read_all_packed(path) != attempts:
         path.unlink()
         raise RecordError(
             f"{path} is not what was packed",
@@ -133,7 +133,7 @@ def _delete_packed(run: Path) -> None:
     for key in sorted(key for key in places if (run / "trials" / key).is_dir()):
         folder = run / "trials" / key
         files = {path.name: path.read_bytes() for path in folder.iterdir()}
-        if read_packed(places[key], [""])[key] != files:
+        if read_all_packed(places[key])[key] != files:
             raise RecordError(
                 f"{folder} is not what is packed of it in {places[key]}",
                 hint="nothing was deleted; restore the run from a backup",

@@ -18,7 +18,7 @@ from steelyard.records.archive import Run, open_run
 from steelyard.records.compaction import compact
 from steelyard.records.deletion import delete_spare
 from steelyard.records.events import AttemptFinished, AttemptStarted
-from steelyard.records.files.packed import PACKED, packed_bytes, packed_files, read_packed
+from steelyard.records.files.packed import PACKED, packed_bytes, packed_files, read_all_packed
 from steelyard.records.ledger import Ledger
 from steelyard.report.from_run import find
 
@@ -32,11 +32,11 @@ def folders(run: Run) -> list[str]:
     return sorted(path.name for path in (run.path / "trials").iterdir())
 
 
-def all_bytes(run: Run) -> dict[str, dict[str, bytes | None]]:
+def all_bytes(run: Run) -> dict[str, dict[str, bytes]]:
     """Of every file of every attempt, wherever it lies."""
-    found: dict[str, dict[str, bytes | None]] = {}
+    found: dict[str, dict[str, bytes]] = {}
     for path in packed_files(run.path):
-        found |= {key: dict(files) for key, files in read_packed(path, [""]).items()}
+        found |= read_all_packed(path)
     for folder in (run.path / "trials").iterdir():
         found[folder.name] = {path.name: path.read_bytes() for path in folder.iterdir()}
     return found
@@ -160,6 +160,35 @@ def test_damage_to_what_is_packed_is_named(run: Run, fault: Callable[[bytes], by
         assert not list(run.samples(pytest.fail))
     assert refused.value.slug == "record-is-damaged"
     assert PACKED in refused.value.message
+
+
+def packed_with_another(run: Run, begin: str) -> str:
+    """The name of a file of an attempt that has the bytes of another; those of the table fit it."""
+    compact(run)
+    (path,) = packed_files(run.path)
+    attempts = read_all_packed(path)
+    files = [(key, name) for key, of in attempts.items() for name in of if name.startswith(begin)]
+    (key, name), (other, of_other), *_ = sorted(files)
+    attempts[key][name] = attempts[other][of_other]
+    path.write_bytes(packed_bytes(attempts))
+    return f"{key}/{name}"
+
+
+@pytest.mark.parametrize("begin", ["record", "load"])
+def test_bytes_that_do_not_fit_the_checksums_of_their_attempt_are_named(
+    run: Run, begin: str
+) -> None:
+    name = packed_with_another(run, begin)
+    with pytest.raises(RecordError, match=f"{name} is not what was written: .*SHA256SUMS"):
+        everything(run)
+
+
+def test_samples_that_do_not_fit_the_checksums_of_their_attempt_are_left_out(run: Run) -> None:
+    before = len(list(run.samples()))
+    name = packed_with_another(run, "samples")
+    damaged: list[str] = []
+    assert len(list(run.samples(damaged.append))) == before - 1
+    assert damaged == [name]
 
 
 def test_a_file_of_packed_that_is_missing_or_of_another_table_is_named(run: Run) -> None:

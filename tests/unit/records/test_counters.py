@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import importlib.util
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from steelyard.errors import HostError
-from steelyard.records.counters import Counters, counters_of, stored
+from steelyard.records import counters as module
+from steelyard.records.counters import Counters, counters_of, deflate, stored
 
 RUN = Path(__file__).parents[2] / "records" / "v2"
 NAME = "samples.json.gz"
@@ -22,6 +25,35 @@ def packed(document: object) -> bytes:
     return gzip.compress(json.dumps(document).encode())
 
 
+ISAL = "isal.isal_zlib"
+
+
+def unpacked_by(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where isal is installed, or where it is not."""
+    if library == ISAL:
+        pytest.importorskip(ISAL)
+    else:
+        monkeypatch.setitem(sys.modules, ISAL, None)
+    deflate.cache_clear()
+    assert deflate() is importlib.import_module(library)
+
+
+@pytest.fixture(params=[ISAL, "zlib"])
+def _library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    unpacked_by(request.param, monkeypatch)
+    yield
+    deflate.cache_clear()
+
+
+def answer(data: bytes) -> object:
+    """The counters, or the refusal in its words."""
+    try:
+        return counters_of(data, NAME)
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.mark.usefixtures("_library")
 def test_counters_come_back_as_they_were_to_the_last_unit() -> None:
     counters = Counters({"monotonic_ns": [1, EXACT], "disk.a.writes": [None, -3]})
     assert counters_of(stored(counters), NAME) == counters
@@ -33,6 +65,7 @@ def test_any_tool_reads_them() -> None:
     assert kept == {"a": [1, None]}
 
 
+@pytest.mark.usefixtures("_library")
 @pytest.mark.parametrize(
     "data",
     [
@@ -43,6 +76,38 @@ def test_any_tool_reads_them() -> None:
 )  # fmt: skip
 def test_what_is_damaged_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
+        counters_of(data, NAME)
+
+
+def test_every_cut_and_every_flipped_bit_has_one_answer_with_isal_and_without_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = packed({"a": list(range(1000, 1060)), "b": [None] * 60})
+    cut = [whole[:length] for length in range(len(whole))]
+    flipped = [
+        whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :]
+        for place in range(len(whole))
+        for bit in range(8)
+    ]
+    inputs = [whole, whole + whole, whole + b"more", *cut, *flipped]
+    answers = []
+    for library in (ISAL, "zlib"):
+        with monkeypatch.context() as patch:
+            unpacked_by(library, patch)
+            answers.append([answer(data) for data in inputs])
+    deflate.cache_clear()
+    assert answers[0] == answers[1]
+    assert len({str(each) for each in answers[0]}) > 1
+
+
+@pytest.mark.usefixtures("_library")
+def test_what_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = packed({"a": [1] * 1000})
+    length = len(gzip.decompress(data))
+    monkeypatch.setattr(module, "_MOST_BYTES", length)
+    assert len(counters_of(data, NAME)) == 1000
+    monkeypatch.setattr(module, "_MOST_BYTES", length - 1)
+    with pytest.raises(ValueError, match="larger than any samples"):
         counters_of(data, NAME)
 
 

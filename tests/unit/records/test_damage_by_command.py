@@ -23,7 +23,7 @@ from steelyard.cli.main import app
 from steelyard.records.archive import Run
 from steelyard.records.compaction import compact
 from steelyard.records.events import Event
-from steelyard.records.files.packed import packed_bytes, packed_files, read_packed
+from steelyard.records.files.packed import packed_bytes, packed_files, read_all_packed
 from steelyard.records.ledger import read_ledger
 from steelyard.records.ledger_lines import line_of
 from steelyard.web.making import Refused, fingerprint_of, make
@@ -209,12 +209,8 @@ def packed_as(run: Run, fault: str, other: Run) -> None:
         case "flipped":
             path.write_bytes(flipped(data))
         case "newer":
-            attempts = read_packed(path, [""])
-            kept = {
-                key: {name: bytes(each or b"") for name, each in files.items()}
-                for key, files in attempts.items()
-            }
-            path.write_bytes(packed_bytes(kept).replace(b"sha256", b"blake3"))
+            kept = packed_bytes(read_all_packed(path))
+            path.write_bytes(kept.replace(b"sha256", b"blake3"))
         case "swapped":
             folders = (other.path / "trials").iterdir()
             path.write_bytes(packed_bytes({each.name: files_of(each) for each in folders}))

@@ -65,13 +65,16 @@ def read_checked(folder: Path, name: str, sums: Sums | None) -> bytes:
     return checked(folder, name, read_bytes(folder / name), sums)
 
 
-def checked(folder: Path, name: str, data: bytes, sums: Sums | None) -> bytes:
-    """The bytes of a file, if they are those that were written.
+def checked(
+    folder: Path, name: str, data: bytes, sums: Sums | None, digest: str | None = None
+) -> bytes:
+    """The bytes of a file, if they are those that were written; ``digest`` is theirs, where it has
+    been computed already.
 
     Raises:
         RecordError: they are not.
     """
-    if sums is not None and sums.get(name) != hashlib.sha256(data).hexdigest():
+    if sums is not None and sums.get(name) != (digest or hashlib.sha256(data).hexdigest()):
         raise RecordError(
             f"{folder / name} is not what was written: its checksum in {SUMS} does not fit",
             hint=RESTORE,

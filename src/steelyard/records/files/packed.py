@@ -11,7 +11,7 @@ import hashlib
 import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from steelyard.errors import RecordError
 from steelyard.records.files.documents import RESTORE
@@ -23,7 +23,15 @@ _LEVEL = 9
 _PAGE_BYTES = 8 * 2**20
 _GROUP_ROWS = 1000
 
-Files = Mapping[str, bytes | None]
+
+class PackedFile(NamedTuple):
+    """Bytes that have this digest."""
+
+    data: bytes
+    sha256: str
+
+
+Files = Mapping[str, PackedFile | None]
 """Files of an attempt by name; ``None`` where the bytes were not asked for."""
 
 
@@ -86,15 +94,30 @@ def read_packed(path: Path, wanted: Iterable[str]) -> dict[str, Files]:
     pl = polars()
     rows = _collected(path, pl.scan_parquet(path).select("attempt", "name"))
     names = rows.group_by("attempt").agg("name").iter_rows()
-    attempts: dict[str, dict[str, bytes | None]] = {key: dict.fromkeys(of) for key, of in names}
+    attempts: dict[str, dict[str, PackedFile | None]] = {
+        key: dict.fromkeys(of) for key, of in names
+    }
     for begin in wanted:
         of_name = pl.col("name").str.starts_with(begin)
         found = _collected(path, pl.scan_parquet(path).filter(of_name))
         for key, name, digest, data in found.iter_rows():
             if hashlib.sha256(data).hexdigest() != digest:
                 raise _damaged(path, f"{key}/{name} is not what was written")
-            attempts[key][name] = data
+            attempts[key][name] = PackedFile(data, digest)
     return dict(attempts)
+
+
+def read_all_packed(path: Path) -> dict[str, dict[str, bytes]]:
+    """All bytes of one file, by attempt and name.
+
+    Raises:
+        RecordError: it cannot be read, or is not what was written.
+        HostError: what reads it is not installed.
+    """
+    return {
+        key: {name: each.data for name, each in files.items() if each is not None}
+        for key, files in read_packed(path, [""]).items()
+    }
 
 
 def _collected(path: Path, frame: Any) -> Any:
