@@ -64,7 +64,10 @@ class Subjects(Protocol):
 
 @dataclass(frozen=True)
 class Declaration:
-    """What is fixed before the first visit. ``budget_s`` is a default where ``is_given`` is not."""
+    """What is fixed before the first visit. ``budget_s`` is a default where ``is_given`` is not.
+
+    ``rate`` is that of a load whose rate is fixed, as it was given.
+    """
 
     primary: str
     margin_ratio: float
@@ -73,6 +76,7 @@ class Declaration:
     warmups: int = 0
     is_given: bool = True
     alpha: float = 0.05
+    rate: str | None = None
 
 
 @dataclass(frozen=True)
@@ -152,13 +156,7 @@ def _begun(
     least = _least_visits(count)
     most = DEFAULT_BUDGET * count
     affordable = int(declared.budget_s / visit_s) if visit_s else most
-    if affordable < least and declared.is_given:
-        raise HostError(
-            f"a visit takes {visit_s:.3g} s, and a budget of {declared.budget_s:g} s holds "
-            f"{affordable} of them",
-            hint=f"{least} at least are needed: allow {least * visit_s * 1.25:.0f} s or more",
-            slug="budget-too-small",
-        )
+    refuse_small_budget(count, declared, visit_s)
     budget = max(min(affordable, most), least if declared.is_given else _ENOUGH * count // 2)
     return Timing(
         subjects=subjects.subjects,
@@ -170,7 +168,25 @@ def _begun(
         executions_per_visit=subjects.executions_per_visit,
         shell_s=shell_s,
         alpha=declared.alpha,
+        rate=declared.rate,
     )
+
+
+def refuse_small_budget(subjects: int, declared: Declaration, visit_s: float) -> None:
+    """Of visits of this length.
+
+    Raises:
+        HostError: a given budget holds too few of them for a verdict.
+    """
+    least = _least_visits(subjects)
+    affordable = int(declared.budget_s / visit_s) if visit_s else least
+    if affordable < least and declared.is_given:
+        raise HostError(
+            f"a visit takes {visit_s:.3g} s, and a budget of {declared.budget_s:g} s holds "
+            f"{affordable} of them",
+            hint=f"{least} at least are needed: allow {least * visit_s * 1.25:.0f} s or more",
+            slug="budget-too-small",
+        )
 
 
 def _least_visits(subjects: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import itertools
 import json
@@ -12,8 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from steelyard.cli.main import app
 from steelyard.cli.timing import outcome
+from steelyard.cli.timing.versus import rate_of
 from steelyard.errors import ExitCode, HostError
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import judge_trials
@@ -24,6 +28,7 @@ from steelyard.report.tables.timing import timing_table
 from steelyard.timing import session
 from steelyard.timing.execution import CleanupFailedError, CommandFailedError
 from steelyard.timing.session import Declaration, Progress, timed
+from steelyard.timing.urls import Urls
 
 WALL = Quantity("wall", "wall time", "s", "lower")
 QUIET_S = 3600.0
@@ -46,7 +51,8 @@ class Known:
 
     def visit(self, name: str) -> TimedVisit:
         wall_s = self._means[name] * float(np.exp(self._random.normal(0, 0.01)))
-        return TimedVisit(name, {"wall": wall_s}, (Execution(wall_s, 0.1, 0.2, 4096, 0),))
+        name_of_value = self.responses[0].name
+        return TimedVisit(name, {name_of_value: wall_s}, (Execution(wall_s, 0.1, 0.2, 4096, 0),))
 
     def end(self) -> None:
         self.ended += 1
@@ -117,6 +123,32 @@ def test_a_budget_that_holds_no_verdict_is_refused_before_the_first_visit() -> N
     assert raised.value.slug == "budget-too-small"
     timing, _ = timed(subjects, declaration(budget_s=30.0, is_given=False), None, nothing)
     assert timing.budget_visits >= 20, "a default makes room for what it measures"
+
+
+@pytest.mark.parametrize("option", [["-R", "9"], ["-R9"], ["--rate", "9"], ["--rate=9"]])
+def test_a_load_of_a_fixed_rate_says_why_throughput_does_not_differ(option: list[str]) -> None:
+    rate = rate_of(["--tls", *option, "-k"])
+    assert rate == "9"
+    assert rate_of(["-c", "4"]) is None
+    subjects = Known({"a": 1.0, "b": 1.0})
+    subjects.responses = (Quantity("throughput", "throughput", "operations/s", "higher"),)
+    asked = declaration(primary="throughput", rate=rate, budget_s=0.02)
+    timing, found = timed(subjects, asked, None, nothing)
+    assert found is not None
+    assert any("fixed by -R 9" in line for line in timing_lines(timing, found))
+    unlimited = dataclasses.replace(timing, rate=None)
+    assert not any("fixed by" in line for line in timing_lines(unlimited, found))
+
+
+def test_windows_that_fill_a_budget_too_soon_are_refused_before_a_load(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loads = list[str]()
+    monkeypatch.setattr(Urls, "_load", lambda _self, name: loads.append(name))
+    words = ["versus", "http://a/", "http://b/", "--window", "5 s", "--budget", "4 s"]
+    refused = CliRunner().invoke(app, words)
+    assert (refused.exit_code, loads) == (ExitCode.OPERATOR, [])
+    assert "a visit takes 5 s" in refused.stderr
 
 
 class Clock:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -37,6 +39,7 @@ def versus(
     """Load servers that run already against each other: `steelyard versus URL URL -c 16`."""
     from steelyard.cli.timing.outcome import Wanted, compare, declared
     from steelyard.engine.locate import check_version, find_engine
+    from steelyard.timing.session import refuse_small_budget
     from steelyard.timing.urls import Urls
 
     addresses, options = _split(urls)
@@ -44,11 +47,14 @@ def versus(
         known = ", ".join(RESPONSE_NAMES)
         raise typer.BadParameter(f"{response!r} is none of {known}", param_hint="--response")
     wanted = Wanted.of(shared)
+    window_s = _seconds(window)
+    declaration = replace(declared(response, shared, 0), rate=rate_of(options))
+    refuse_small_budget(len(addresses), declaration, window_s)
     engine = find_engine()
     check_version(engine)
     load = ["-c", str(users), *options]
-    subjects = Urls(engine, addresses, load, _seconds(window), response)
-    return compare(subjects, declared(response, shared, 0), None, wanted)
+    subjects = Urls(engine, addresses, load, window_s, response)
+    return compare(subjects, declaration, None, wanted)
 
 
 def _split(words: list[str]) -> tuple[dict[str, str], list[str]]:
@@ -64,6 +70,17 @@ def _split(words: list[str]) -> tuple[dict[str, str], list[str]]:
         for i, url in enumerate(urls)
     ]
     return dict(zip(names, urls, strict=True)), options
+
+
+def rate_of(options: list[str]) -> str | None:
+    """The rate that ``-R`` or ``--rate`` fixes."""
+    for option, following in pairwise([*options, ""]):
+        if option in {"-R", "--rate"}:
+            return following
+        for start in ("--rate=", "-R"):
+            if option.startswith(start):
+                return option.removeprefix(start).removeprefix("=")
+    return None
 
 
 def _seconds(window: str) -> float:

@@ -71,8 +71,8 @@ class Timing:
     """All visits so far, in their order, and what was fixed before the first.
 
     ``subjects`` maps a name to what was run; the first is the baseline. ``budget_visits`` is what
-    the judge takes for the horizon. ``shell_s`` is what starting the shell alone takes.
-    ``not_judged`` says why there is no verdict in the end.
+    the judge takes for the horizon. ``shell_s`` is what starting the shell alone takes. ``rate`` is
+    that of a load whose rate is fixed. ``not_judged`` says why there is no verdict in the end.
     """
 
     subjects: Mapping[str, str]
@@ -84,6 +84,7 @@ class Timing:
     executions_per_visit: int = 1
     shell_s: float | None = None
     alpha: float = 0.05
+    rate: str | None = None
     visits: list[TimedVisit] = field(default_factory=list)
     not_judged: str | None = None
 

@@ -12,6 +12,7 @@ from steelyard.report.notes import text
 from steelyard.report.sentences.assumptions import note_lines
 from steelyard.report.sentences.terminal.answer import answer
 from steelyard.report.sentences.terminal.trials import view_of
+from steelyard.report.vocabulary import DECIDED
 from steelyard.study.labels import Labels
 
 _COUNTED = ("executions", "they count like the others")
@@ -26,6 +27,7 @@ def timing_lines(timing: Timing, found: TrialsVerdict) -> list[str]:
         *lines,
         "",
         _design(timing),
+        *_fixed(timing, found),
         *_unfinished(found),
         *window_lines(timing),
         *note_lines(view),
@@ -43,6 +45,16 @@ def _design(timing: Timing) -> str:
         else f" Each execution includes the start of a shell, {quantity(timing.shell_s, 's')}."
     )
     return f"{done}; at most 5 % of such studies call equal subjects different.{shell}"
+
+
+def _fixed(timing: Timing, found: TrialsVerdict) -> Iterator[str]:
+    """Why throughput hardly differs where the load has a rate of its own."""
+    is_open = any(each.word not in DECIDED for each in found.verdicts)
+    if timing.rate is not None and timing.primary == "throughput" and is_open:
+        yield (
+            f"The rate is fixed by -R {timing.rate}: throughput differs only where a server cannot "
+            "keep up. --response latency_p50 judges response times."
+        )
 
 
 def _unfinished(found: TrialsVerdict) -> list[str]:
