@@ -43,6 +43,13 @@ def test_a_page_of_kept_findings_does_not_lead_to_records(kept: Path, tmp_path: 
     assert 'href="findings.json"' in page
 
 
+def test_every_file_that_a_reader_is_to_open_is_named(kept: Path, tmp_path: Path) -> None:
+    named = report(kept, "--to", tmp_path / "out", "-f", "action,md").stdout.replace("\n", "")
+    for name in ("smaller-is-better.json", "bigger-is-better.json", "report.md"):
+        assert (tmp_path / "out" / name).is_file()
+        assert name in named
+
+
 @pytest.mark.parametrize("option", [["--anonymous", "--to", "out"], ["--notes", "notes"]])
 def test_what_needs_the_records_is_refused(kept: Path, option: list[str]) -> None:
     assert report(kept, *option).exit_code == 2

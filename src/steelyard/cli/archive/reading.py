@@ -14,7 +14,7 @@ from steelyard.cli.console import say, tell
 from steelyard.errors import HostError
 from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import Run
-from steelyard.report.formats.registry import FORMATS, write_report
+from steelyard.report.formats.registry import FORMATS, named_files, write_report
 from steelyard.report.formats.terminal import screen_lines
 
 
@@ -58,7 +58,8 @@ def write(
     own = folder is None
     written = dict.fromkeys((*formats, *(BESIDE_A_PAGE if "html" in formats else ())))
     to = folder or run.report_path
-    return write_into(to, findings, tuple(written), own=own, made_of=made_of)[: len(formats)]
+    write_into(to, findings, tuple(written), own=own, made_of=made_of)
+    return [to / file for file in named_files(formats)]
 
 
 def write_into(

@@ -39,6 +39,7 @@ from steelyard.records.archive import Run, open_run
 from steelyard.records.deletion import delete_whole
 from steelyard.records.events import AttemptStarted
 from steelyard.records.stream import RunJudged
+from steelyard.report.formats.registry import named_files
 from steelyard.report.from_run import find_each
 from steelyard.report.notes import json_text
 from steelyard.report.origin import made_of, still
@@ -183,10 +184,10 @@ def _reported(opened: Run, wanted: Wanted, stream: EventStream | None, *, failed
     each = find_each(opened)
     findings = each.pop(opened)
     written = tuple(dict.fromkeys((*wanted.formats, "json")))  # findings.json always lies beside
-    paths = write(opened, findings, written, made_of=still(opened, before))
+    write(opened, findings, written, made_of=still(opened, before))
     for part, own in each.items():
         write(part, own, written)
-    reports = [shown(path) for path in paths[: len(wanted.formats)]]
+    reports = [shown(opened.report_path / file) for file in named_files(wanted.formats)]
     code = ExitCode.OPERATOR if failed else _exit_code(findings, wanted.fail_if)
     if stream is not None:
         document = json.loads(json_text(findings, findings.labels))

@@ -49,7 +49,7 @@ HERE = Place()
 class Format:
     """One form of a report: its name on the command line, its first file, what it is for.
 
-    ``missing`` says what this machine lacks for it.
+    ``missing`` says what this machine lacks for it; ``further`` are files of equal rank.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Format:
     purpose: str
     made: Callable[[RunFindings, Place], str | bytes | Files]
     missing: Callable[[], HostError | None] = lambda: None
+    further: tuple[str, ...] = ()
 
     def files(self, run: RunFindings, place: Place = HERE) -> Files:
         """All that is written."""
@@ -111,7 +112,8 @@ FORMATS: dict[str, Format] = {
                        lambda run, _: benchfmt_text(run)),
     "action": Format("action", "smaller-is-better.json", "medians for github-action-benchmark",
                      lambda run, _: {f"{size}-is-better.json": action_text(run, better)
-                                     for size, better in BETTER.items()}),
+                                     for size, better in BETTER.items()},
+                     further=("bigger-is-better.json",)),
     "json": Format("json", "findings.json", "the findings as computed, for programs",
                    lambda run, _: json_text(run, run.labels) + "\n"),
 }  # fmt: skip
@@ -135,7 +137,13 @@ def write_report(
     asked = tuple(formats)
     files = report_files(run, asked, beside_records=beside_records, made_of=made_of)
     write_files(folder, files, beside_records=beside_records)
-    return [folder / FORMATS[name].file for name in asked]
+    return [folder / file for file in named_files(asked)]
+
+
+def named_files(formats: Iterable[str]) -> list[str]:
+    """Those by which reports in these forms are named to a reader, in the order asked."""
+    forms = [FORMATS[name] for name in formats]
+    return [file for form in forms for file in (form.file, *form.further)]
 
 
 def report_files(
