@@ -47,10 +47,12 @@ def compared_all(run: RunFindings) -> str:
 
 
 def direction_of(response: ResponseFinding) -> Direction:
-    """How the response grows in words: times get longer, shares higher, amounts more."""
+    """How the response grows in words: times get longer, shares and rates higher, amounts more."""
     if response.unit in _TIME_UNITS:
         return LENGTH
-    return HEIGHT if response.unit in _LEVEL_UNITS else AMOUNT
+    words = noun_of(response).lower().split()
+    is_rate = "rate" in (words[:1] + words[-1:])
+    return HEIGHT if is_rate or response.unit in _LEVEL_UNITS else AMOUNT
 
 
 def noun_of(response: ResponseFinding) -> str:

@@ -128,7 +128,7 @@ def test_without_visits_nothing_is_judged_and_a_report_can_be_made() -> None:
     found = found_of(study, parts_with(study, {"a": 1.0, "b": 1.0}, visits=2))
     assert words_of(found)["all"] is VerdictWord.UNDECIDED
     assert found.workloads[0].machines == ()
-    assert "\n".join(screen_lines(found)).startswith("What does it cost?\n\nINCONCLUSIVE")
+    assert "\n".join(screen_lines(found)).startswith("What does it cost?\n\nUNDECIDED")
 
 
 def test_too_many_invalid_trials_of_one_system_on_one_machine_withhold_the_answer_on_all() -> None:

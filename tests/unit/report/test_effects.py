@@ -3,10 +3,13 @@ from __future__ import annotations
 import math
 import re
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from steelyard.judge.findings import ResponseFinding
 from steelyard.report.effects import AMOUNT, LENGTH, effect, interval, signed_effect
+from steelyard.report.vocabulary import direction_of
 
 MARGIN_LOG = math.log1p(0.02)
 BOUNDS = (0.0, MARGIN_LOG, -MARGIN_LOG)
@@ -94,6 +97,22 @@ def test_what_is_left_of_a_value_keeps_two_digits() -> None:
     assert signed_effect(math.log(0.00031)) == "-99.969 %"
     ends = interval(math.log(0.00025), math.log(0.0004), estimate_log=math.log(0.00031))
     assert ends == "99.960 to 99.975 % less"
+
+
+@pytest.mark.parametrize(
+    ("label", "unit", "more"),
+    [
+        ("rate", "operations/s", "higher"),
+        ("rate of copying by dd", "bytes/s", "higher"),
+        ("memory rate", "bytes/s", "higher"),
+        ("throughput", "operations/s", "more"),
+        ("bytes moved by the disks", "bytes/s", "more"),
+        ("median response time", "s", "longer"),
+    ],
+)
+def test_a_rate_is_higher_and_not_more(label: str, unit: str, more: str) -> None:
+    response = ResponseFinding(name="x", label=label, unit=unit, direction="higher", primary=True)
+    assert direction_of(response).more == more
 
 
 def test_an_interval_without_a_direction_carries_signs() -> None:

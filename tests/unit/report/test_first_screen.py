@@ -37,10 +37,12 @@ from steelyard.records.events import EnvironmentDifference
 from steelyard.records.warnings import WarningKind
 from steelyard.report.figures import percent
 from steelyard.report.formats.html import render
+from steelyard.report.formats.terminal import screen_lines
 from steelyard.report.from_run import stored
 from steelyard.report.page.marks import axis_of, row_drawing
 from steelyard.report.sentences.assumptions import sure_lines
 from steelyard.report.sentences.caveats import MOST_ON_TOP, Weight, caveats, on_top
+from steelyard.report.sentences.design import done_rows
 from steelyard.report.sentences.differences import difference_lines
 from steelyard.report.sentences.evidence import evidence
 from steelyard.report.sentences.headline import MOST_WORDS, headline, words_in
@@ -88,10 +90,10 @@ def test_the_badge_is_a_heading_with_the_answer() -> None:
     )
 
 
-def test_an_inconclusive_headline_says_what_can_be_said() -> None:
+def test_an_undecided_headline_says_what_can_be_said() -> None:
     said = headline(golden("mixed"))
     assert (said.badge, said.text) == (
-        "inconclusive",
+        "undecided",
         "durable: -0.7 to +2.9 % throughput relative to fast",
     )
     assert "about 9 to 31 more visits would decide" in evidence(golden("mixed")).rest
@@ -157,7 +159,7 @@ def test_a_verdict_is_named_in_each_row_where_rows_differ() -> None:
     (table,) = effect_rows(golden("mixed"))
     assert table.head[-1] == "Verdict"
     assert [row.cells[-1] for row in table.rows] == [
-        "inconclusive", "equivalent", "faster", "not judged",
+        "undecided", "equivalent", "faster", "not judged",
     ]  # fmt: skip
 
 
@@ -330,7 +332,7 @@ def test_of_several_comparisons_the_first_screen_says_which_are_withheld_and_why
         per_condition("undecided", 0.1, 0.1, 4),
     )
     run = changed(golden("decided"), verdicts=rows)
-    assert headline(run).text == "1 user withheld, 4 users inconclusive, against fast"
+    assert headline(run).text == "1 user withheld, 4 users undecided, against fast"
     [first] = on_top(caveats(run))
     assert first.short.startswith("1 user withheld: ")
     assert words_in(first.short) <= MOST_WORDS_OF_A_CAVEAT
@@ -424,3 +426,15 @@ def test_every_influential_effect_is_shown_however_many_there_are() -> None:
     )
     changed = found.model_copy(update={"effects": (*several, last)})
     assert shown_effects(changed)[-1] == last
+
+
+def test_the_budget_of_a_screening_is_one_of_replicates() -> None:
+    run = golden("screened")
+    stop = {"reason": "budget_visits", "visits_done": 14, "visits_planned": 14}
+    ended = run.model_copy(update={"stop": run.stop.model_copy(update=stop)})
+    said = " ".join("\n".join(screen_lines(ended)).split())
+    assert "the budget of replicates ended after 14 of 14 replicates" in said
+    design = dict(done_rows(ended))
+    assert "the budget of replicates ended: 14 of at most 14 replicates" in design["Ended"]
+    told = dict(done_rows(run))["Ended"]
+    assert "28 visits" in told, "where a replicate is several visits"

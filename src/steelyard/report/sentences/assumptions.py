@@ -146,14 +146,26 @@ def _stop_line(view: View) -> str:
     if stop.visits_assumed is not None:
         details.append(f"{stop.visits_assumed} planned before the first were timed")
     details += [counted(stop.trials_done, "trial"), format_duration(stop.spent_s)]
+    planned = counted(stop.visits_planned, unit_of_stop(view.run))
     return (
-        f"After {stop.visits_done} of at most {counted(stop.visits_planned, 'visit')}{before} "
+        f"After {stop.visits_done} of at most {planned}{before} "
         f"({', '.join(details)}) {_why_it_ended(view.run)}."
     )
 
 
+def unit_of_stop(run: RunFindings) -> str:
+    """``replicate`` where that is what each visit is, of a screening; else ``visit``."""
+    planned = {each.replicates_planned for view in views(run) for each in view.own.influence}
+    return "replicate" if planned == {run.stop.visits_planned} else "visit"
+
+
 def _why_it_ended(run: RunFindings) -> str:
-    return _DECIDED_TOGETHER if decided_together(run) else STOP_WORDS[run.stop.reason]
+    return _DECIDED_TOGETHER if decided_together(run) else stop_words_of(run)
+
+
+def stop_words_of(run: RunFindings) -> str:
+    """What ended it; the budget of a screening is one of replicates."""
+    return STOP_WORDS[run.stop.reason].replace("visit", unit_of_stop(run))
 
 
 def decided_together(run: RunFindings) -> bool:

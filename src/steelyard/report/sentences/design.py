@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 
 from steelyard.judge.analyses.factors.findings import InfluenceFinding
-from steelyard.judge.findings import RunFindings, StopFinding
+from steelyard.judge.findings import RunFindings
 from steelyard.report.figures import counted
-from steelyard.report.sentences.assumptions import STOP_WORDS, judged
+from steelyard.report.sentences.assumptions import judged, stop_words_of, unit_of_stop
 from steelyard.report.view import views
 from steelyard.report.vocabulary import compared_all
 from steelyard.study.labels import Labels
@@ -30,7 +30,7 @@ _ORDERS = {
 
 
 def _done(run: RunFindings) -> Iterator[tuple[str, str]]:
-    stop, of_each = run.stop, views(run)
+    of_each = views(run)
     compared = compared_all(run)
     all_conditions = [each for view in of_each for each in view.own.conditions]
     influence = [each for view in of_each for each in view.own.influence]
@@ -53,16 +53,17 @@ def _done(run: RunFindings) -> Iterator[tuple[str, str]]:
     margins |= {each.margin_log for view in of_each for each in judged(view)}
     told = dict.fromkeys(format_margin(math.expm1(each)) for each in sorted(margins))
     yield "Margin", "; ".join(told) or "no comparison was judged"
-    yield "Ended", _ended(stop)
+    yield "Ended", _ended(run)
     yield "Made by", f"steelyard {run.tool_version}, run {run.run}"
 
 
-def _ended(stop: StopFinding) -> str:
+def _ended(run: RunFindings) -> str:
+    stop = run.stop
     if stop.reason == "imported":
-        return f"{STOP_WORDS[stop.reason]}: {counted(stop.trials_done, 'trial')}"
+        return f"{stop_words_of(run)}: {counted(stop.trials_done, 'trial')}"
     return (
-        f"{STOP_WORDS[stop.reason]}: {stop.visits_done} of at most {stop.visits_planned} "
-        f"visits, {stop.trials_done} trials, {stop.attempts_failed} failed attempts, "
+        f"{stop_words_of(run)}: {stop.visits_done} of at most {stop.visits_planned} "
+        f"{unit_of_stop(run)}s, {stop.trials_done} trials, {stop.attempts_failed} failed attempts, "
         f"{format_duration(stop.spent_s)}"
     )
 

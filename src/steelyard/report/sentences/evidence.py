@@ -10,7 +10,7 @@ from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, percent
-from steelyard.report.sentences.assumptions import decided_together, judged
+from steelyard.report.sentences.assumptions import decided_together, judged, unit_of_stop
 from steelyard.report.sentences.headline import leading_verdicts
 from steelyard.report.sentences.verdict import (
     ANY_STOP,
@@ -132,13 +132,14 @@ def _stopped(run: RunFindings) -> str:
         return "judged once, after the last trial"
     left_out = stop.visits_planned - stop.visits_done
     if stop.reason == "budget_visits" and left_out:  # of systems that were decided, or had failed
-        planned = counted(stop.visits_planned, "visit")
+        planned = counted(stop.visits_planned, unit_of_stop(run))
         return f"the budget of {planned} ended, {left_out} of them left out"
     early = stop.reason == "decided" and left_out
     told = "stopped early because decided" if early else _STOPPED[stop.reason]
+    told = told.replace("visit", unit_of_stop(run))
     if decided_together(run):
         told += " on all of these machines"
-    return f"{told} after {stop.visits_done} of {counted(stop.visits_planned, 'visit')}"
+    return f"{told} after {stop.visits_done} of {counted(stop.visits_planned, unit_of_stop(run))}"
 
 
 def _error_rate(alpha: float, view: View) -> str:

@@ -28,7 +28,7 @@ from steelyard.report.vocabulary import (
 from steelyard.study.labels import Labels
 
 MOST_WORDS = 12
-INCONCLUSIVE, WITHHELD, NOT_JUDGED, MIXED = "inconclusive", "withheld", "not judged", "mixed"
+UNDECIDED, WITHHELD, NOT_JUDGED, MIXED = "undecided", "withheld", "not judged", "mixed"
 
 
 class Tone(StrEnum):
@@ -88,7 +88,7 @@ def badge_of(verdict: VerdictFinding, view: View) -> str:
     Withheld is what the tests decide and something else forbids to say, whatever its interval is.
     """
     if verdict.word is VerdictWord.UNDECIDED:
-        return INCONCLUSIVE if verdict.withheld is None else WITHHELD
+        return UNDECIDED if verdict.withheld is None else WITHHELD
     return verdict_word(verdict, response_of(view, verdict.response))
 
 
@@ -212,7 +212,7 @@ def _screened(found: InfluenceFinding, view: View) -> Headline:
         return Headline("effect found", Tone.OPEN, _fitting(*_largest(found, view)))
     if found.effects and not effects_of(found, EffectWord.OPEN, EffectWord.NOT_JUDGED):
         return Headline("no effect", Tone.SAME, f"No parameter has a relevant effect on {noun}")
-    return Headline(INCONCLUSIVE, Tone.OPEN, f"Which parameters matter for {noun} is open")
+    return Headline(UNDECIDED, Tone.OPEN, f"Which parameters matter for {noun} is open")
 
 
 def _largest(found: InfluenceFinding, view: View) -> Iterator[str]:
