@@ -52,6 +52,8 @@ class Printed:
     unread: Mapping[str, str | None] = field(default_factory=dict)
     documents: dict[str, object] = field(default_factory=dict)
     """Those of JSON, parsed once each, by source."""
+    is_file: bool = False
+    """It is an imported file, which goes without the name of a source."""
 
     def found(self, look: Look) -> list[Found]:
         """Every text at this place, one at least unless they are counted.
@@ -73,8 +75,7 @@ class Printed:
         return found
 
     def _of(self, look: Look) -> str:
-        """Which text, where there are several."""
-        return f" of `{look.source}`" if len(self.texts) > 1 else ""
+        return "" if self.is_file else f" of `{look.source}`"
 
     def _why_not(self, source: str) -> str:
         if source not in self.unread:

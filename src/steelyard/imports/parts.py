@@ -24,7 +24,7 @@ def printed(kind: Kind, text: str, document: object = None) -> Printed:
     looks += [part for m in kind.metrics.values() for part in (m.per, m.needs) if part is not None]
     sources = {look.source for look in looks} | {t.source for t in kind.tables.values()} | {SOURCE}
     documents = {} if document is None else dict.fromkeys(sources, document)
-    return Printed(dict.fromkeys(sources, text), kind.tables, str, {}, documents)
+    return Printed(dict.fromkeys(sources, text), kind.tables, str, {}, documents, is_file=True)
 
 
 class Part(NamedTuple):
