@@ -72,10 +72,25 @@ def test_what_is_fixed_is_undone_by_the_ledger(tmp_path: Path) -> None:
 def test_two_fixes_in_a_row_are_undone_to_what_was_before_the_first(tmp_path: Path) -> None:
     here = machine()
     fix(here, tmp_path)
-    here.files[QUEUE] = "256"
+    here.files[QUEUE] = BEFORE[QUEUE]
     fix(here, tmp_path)
-    undo_fixes(tmp_path, lambda _: here.host())
+    assert undo_fixes(tmp_path, lambda _: here.host()).left == []
     assert values(here) == BEFORE
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_value_that_somebody_else_has_written_since_stays(tmp_path: Path, again: bool) -> None:
+    here = machine()
+    fix(here, tmp_path)
+    here.files[QUEUE] = "256"
+    if again:
+        fix(here, tmp_path)
+    (left,) = undo_fixes(tmp_path, lambda _: here.host()).left
+    assert values(here) == {**BEFORE, QUEUE: "256"}
+    assert "'256'" in left.why
+    assert "'128'" in str(left.hint)
+    here.files[QUEUE] = BEFORE[QUEUE]
+    assert undo_fixes(tmp_path, lambda _: here.host()).left == []
 
 
 def test_without_rights_nothing_is_changed_and_all_are_named_at_once(tmp_path: Path) -> None:

@@ -150,6 +150,16 @@ def test_without_a_terminal_there_is_a_line_for_each_trial_and_each_look(told: l
     assert "\x1b" not in "".join(told)
 
 
+def test_where_nothing_is_left_no_forecast_is_made(
+    told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SessionState, "left_s", lambda _: 0.0)
+    shown = Display(STUDY)
+    watched(shown)
+    assert not [line for line in told if "0 s" in line and line.startswith("after ")]
+    assert not [line for line in screen_of(shown.state) if line.startswith("left")]
+
+
 def test_a_warning_is_reported_once_by_kind_and_then_counted(told: list[str]) -> None:
     steal = TrialWarning(kind=WarningKind.STEAL, figures={"steal_ratio": 0.25})
     swapped = TrialWarning(kind=WarningKind.SWAPPED)

@@ -35,6 +35,8 @@ EXTERNAL = "external"
 """The platform of machines that carry no agent."""
 EVENT_PLACES = ("system", "host", "generator")
 """Where an event may be without an address."""
+EVENT_WORDS = ("pid", "system", "instance", "folder", "data", "study")
+"""What the command of an event may name, besides disks."""
 AnyFiles = OwnFiles[Platform] | OwnFiles[Service] | OwnFiles[Meter] | OwnFiles[Workload]
 _CATALOGUE_ONLY = ("shares", "calibration", "probe", "request_times")
 

@@ -23,7 +23,7 @@ from steelyard.hosts.ssh import SCHEME
 from steelyard.study.bind import BoundCell, OneCell, bind
 from steelyard.study.declared.network_disks import read_network_disk
 from steelyard.study.file.places import StudyPlaces
-from steelyard.study.lookup import has_agent, workload_of
+from steelyard.study.lookup import has_agent, machines_of_events, workload_of
 from steelyard.study.model import (
     Level,
     MeterSpec,
@@ -36,6 +36,7 @@ from steelyard.study.platform.settings import (
     DEFAULT_SIZE_BYTES,
     DiskSettings,
     NativeSettings,
+    QemuSettings,
     SharedSettings,
 )
 from steelyard.study.resolve.entries import COMMAND
@@ -45,6 +46,7 @@ from steelyard.systems.disks.preflight import refuse_what_cannot_be_made
 from steelyard.systems.meters import refuse_unreadable
 from steelyard.systems.pinning import check_cpus
 from steelyard.systems.preflight import holds_the_engine_only, looked_at, refuse_what_cannot_come_up
+from steelyard.systems.qemu.memory import refuse_too_much
 from steelyard.systems.qemu.network_disks import refuse_unusable as refuse_unusable_offer
 from steelyard.systems.services.external import refuse_unserved
 from steelyard.systems.services.preflight import (
@@ -62,7 +64,7 @@ from steelyard.trial.wall_clocks import (
 )
 
 _T = TypeVar("_T")
-_NATIVE, _SSH = "native", "ssh"
+_NATIVE, _QEMU, _SSH = "native", "qemu", "ssh"
 _MACHINES = (_NATIVE, _SSH)
 """Platforms whose systems are machines: what is inside them can be seen before they are up."""
 FREE_BYTES_NEEDED = 64 * 1024 * 1024
@@ -115,9 +117,9 @@ class Preflight:
 
     ``disks_in`` is the folder that would hold the disks of this machine and files of its trials,
     ``study_folder`` that of the study. ``unreachable`` collects the machines that could not be
-    opened, with why; their trials may reach them. ``meter`` asks one meter, ``served`` the service
-    of a machine without an agent. ``walls`` collects how far the wall clocks of other machines are
-    ahead.
+    opened, with why; their trials may reach them, but one of an event is missing. ``meter`` asks
+    one meter, ``served`` the service of a machine without an agent. ``walls`` collects how far the
+    wall clocks of other machines are ahead.
     """
 
     study: Study
@@ -143,7 +145,18 @@ class Preflight:
             for question in self._questions(bound):
                 self.check()
                 self._ask(bound.system, question)
+        self._note_events()
         return list(self._found.values())
+
+    def _note_events(self) -> None:
+        """Every trial needs the machines of events: none could be measured without them."""
+        first = next(iter(self.study.systems))
+        for name, machine in machines_of_events(self.study).items():
+            if machine in self.unreachable:
+                cause = f"event `{name}` cannot happen: {self.unreachable[machine]}"
+                remedy = f"try `ssh {machine}` by hand, or name another machine"
+                found = Shortfall(machine, first, f"events.{name}.on", cause, remedy)
+                self._found.setdefault((machine, cause), found)
 
     def _ask(self, spec: SystemSpec, question: _Question) -> None:
         if question.same in self._asked or question.machine in self.unreachable:
@@ -184,6 +197,7 @@ class Preflight:
             yield from _of_tool(spec, workload, wanted, self.study.generator.host)
         yield from _of_settings(spec)
         yield from _of_processors(spec)
+        yield from _of_memory(spec)
         if spec.meter is not None:
             yield _on_controller("meter", spec.meter, self.meter)
         if spec.platform in _MACHINES:
@@ -323,6 +337,19 @@ def _of_processors(spec: SystemSpec) -> Iterator[_Question]:
 def _look_at_processors(cpuset: str, host: Host) -> Found:
     check_cpus(host, cpuset)
     return ()
+
+
+def _of_memory(spec: SystemSpec) -> Iterator[_Question]:
+    """The memory of a guest, of whose instances each may have as much as the machine has."""
+    if spec.platform != _QEMU or spec.platform_text is not None:
+        return
+    memory_bytes = QemuSettings.of(spec.settings).memory
+
+    def ask(host: Host) -> Found:
+        refuse_too_much(host, memory_bytes)
+        return ()
+
+    yield _Question(spec.host_machine, "memory", (spec.host_machine, "memory", memory_bytes), ask)
 
 
 def _of_room(spec: SystemSpec, folder: str) -> _Question:

@@ -62,3 +62,35 @@ def test_what_may_be_zero_or_is_not_there_cannot_decide(tmp_path: Path, figure: 
     event = "events: {one: {command: [sync], at: 3 s, within: 1 s, late: 50 ms}}\n"
     primary = f"responses: {{event.one.{figure}: {{primary: true}}}}\n"
     assert complaints_of(written(tmp_path, BODY + "load: {rate: 100}\n" + event + primary + TRIALS))
+
+
+@pytest.mark.parametrize(
+    ("words", "unknown"),
+    [
+        ("[echo, '{system}', 'a/{data}/b{instance}']", None),
+        ("[awk, '{print $1}']", None),
+        ("[awk, '{ print }']", None),
+        ("[sh, -c, 'echo ${HOME} $2']", None),
+        ("[find, /srv, -exec, sync, '{}', ;]", None),
+        ("[cp, x, '{scratch}/x']", None),
+        ("[echo, '{systme}']", "systme"),
+        ("[sh, -c, 'sync; echo {nope}']", "nope"),
+    ],
+)
+def test_only_what_is_filled_may_be_named_in_braces(
+    tmp_path: Path, words: str, unknown: str | None
+) -> None:
+    body = BODY.replace("two: {", "two: {disks: {scratch: {}}, ")
+    for key in ("command", "undo"):
+        keys = {"command": "[sync]", key: words}
+        written_keys = ", ".join(f"{name}: {text}" for name, text in keys.items())
+        event = f"events: {{one: {{{written_keys}, at: 3 s, within: 1 s, late: 50 ms}}}}\n"
+        path = written(tmp_path, body + "load: {rate: 100}\n" + event + TRIALS)
+        if unknown is None:
+            assert read_study(path).events["one"]
+            continue
+        (said,) = complaints_of(path)
+        assert (said.line, said.column) == (8, event.index("'") + 1)
+        assert f"`{{{unknown}}}`" in said.message
+        assert "{pid}, {system}" in str(said.hint)
+        assert "{scratch}" in str(said.hint)

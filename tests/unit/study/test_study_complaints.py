@@ -135,6 +135,17 @@ def test_a_budget_that_ends_before_the_span_is_a_mistake(tmp_path: Path) -> None
     assert not complaints_of(written(tmp_path, BODY + trials.replace("1 h", "3 h")))
 
 
+@pytest.mark.parametrize("cpus", [255, 256])
+def test_a_guest_has_no_more_processors_than_qemu_gives_it(tmp_path: Path, cpus: int) -> None:
+    text = BODY.replace("platform: native", f"platform: qemu, cpus: {cpus}", 1) + TRIALS
+    path = written(tmp_path, text)
+    if cpus == 255:
+        assert read_study(path).systems["one"].settings["cpus"] == cpus
+        return
+    (complaint,) = complaints_of(path)
+    assert (complaint.line, complaint.hint) == (4, "the maximum is 255")
+
+
 def test_a_guest_in_too_little_memory_is_refused_by_its_study(tmp_path: Path) -> None:
     text = BODY.replace("platform: native", "platform: qemu, memory: 64 MiB", 1) + TRIALS
     (found,) = complaints_of(written(tmp_path, text))

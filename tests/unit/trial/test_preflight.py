@@ -300,6 +300,47 @@ def test_what_a_machine_behind_ssh_lacks_is_found_there(
     assert found.remedy
 
 
+EVENT = """\
+events:
+  moved: {command: [sync], at: 3 s, within: 1 s, late: 50 ms, on: ssh://nas.invalid}
+responses: {event.moved.duration: {primary: true}}
+trials: {margin: 20 %, window: 20 s, budget: {trials: 40}}
+"""
+
+
+def test_the_machine_of_an_event_that_cannot_be_reached_is_missing() -> None:
+    def at(address: str) -> Host:
+        if address == "ssh://nas.invalid":
+            raise SystemFailure("unreachable", f"{address}: its name has no address")
+        return cast("Host", Machine())
+
+    text = STUDY.replace("{OF_A}", "service: {use: sink-smtp}")
+    raw = (text.partition("trials:")[0] + EVENT).encode()
+    study = read_study_bytes(raw, Path("study.yaml"))
+    cells = [trial.cell for visit in make_plan(study, 1).visits for trial in visit.trials]
+    (found,) = Preflight(study, at, "/results", "/studies").look(cells)
+    assert (found.machine, found.key) == ("ssh://nas.invalid", "events.moved.on")
+    assert "its name has no address" in found.cause
+    places = StudyPlaces.of(raw, Path("study.yaml"), None)
+    assert places.line_of(found.system, found.key).startswith("study.yaml:12:")
+
+
+@pytest.mark.parametrize(
+    ("memory", "more", "listed"),
+    [("3 GiB", "", []), ("4 GiB", "", ["memory"]), ("4 GiB", "SwapTotal: 2097152 kB\n", [])],
+)
+def test_a_guest_has_no_more_memory_than_its_machine(
+    memory: str, more: str, listed: list[str]
+) -> None:
+    guest = f"disk_bus: virtio\n    memory: {memory}\n    service: {{use: sink-smtp}}"
+    text = STUDY.replace("platform: native\n", "platform: qemu\n").replace("{OF_A}", guest)
+    study = read_study_bytes(text.encode(), Path("study.yaml"))
+    cells = [trial.cell for visit in make_plan(study, 1).visits for trial in visit.trials]
+    machine = Machine(files={"/proc/meminfo": f"MemTotal:  3670016 kB\nMemFree:  1 kB\n{more}"})
+    found = Preflight(study, lambda _: cast("Host", machine), "/", "/").look(cells)
+    assert [one.key for one in found if one.key != "image"] == listed
+
+
 SECURED = """\
 study: secured
 question: Whose certificate holds?

@@ -118,7 +118,7 @@ def fix_machines(
     refuse_foreign_run(folder)
     with Ledger(folder / "ledger.jsonl") as ledger:
         undo = UndoLog(ledger)
-        place = Place(_LABEL, str(folder))
+        place = Place(_LABEL, str(folder), is_shared=True)
         return [
             applied
             for name, host in hosts.items()

@@ -41,7 +41,9 @@ def _facts(state: SessionState) -> Grid:
     counts = f"{state.trials_done} of {trials} trials, {state.visits_done} of {visits} visits"
     done.add_row(bar, f"{counts} at most")
     grid.add_row("done", done)
-    grid.add_row("left", left_words(state.left_s()))
+    left = left_words(state.left_s())
+    if left is not None:
+        grid.add_row("left", left)
     if state.look is None:
         grid.add_row("verdicts", "none yet")
     for title, text in _further(state):

@@ -106,8 +106,8 @@ class Display:
         self.state.looked(look, visits_done)
         if self._live is None and self.state.look is not None:
             words = progress_words(self.state.look, self.state.labels)
-            left = left_words(self.state.left_s())
-            self._tell(f"after {counted(visits_done, 'visit')}: {words}; {left}")
+            said = filter(None, (words, left_words(self.state.left_s())))
+            self._tell(f"after {counted(visits_done, 'visit')}: {'; '.join(said)}")
         self._show()
 
     def gives_up(self, reason: SystemFutility | WorkloadFutility) -> None:

@@ -67,7 +67,7 @@ def resolve_study(file: StudyFile, complaints: Complaints) -> Study | None:
     profiles = resolve_profiles(file, systems, factors, screen, complaints)
     systems = {n: s.model_copy(update={"profiles": profiles}) for n, s in systems.items()}
     parts = {
-        "events": resolve_events(file, workloads.values(), trials, complaints),
+        "events": resolve_events(file, systems.values(), workloads.values(), trials, complaints),
         "find": resolve_find(file, complaints),
         "latency_probe": resolve_probe(file, systems, workloads, complaints),
         "sample": resolve_sample(file, trials, complaints),

@@ -17,12 +17,14 @@ class Place:
     where its service stores; it exists. ``devices`` are the names of its attached disks, such as
     ``vdb``; without any, settings of disks concern all disks of the machine. ``profiles`` are
     texts of tuned's profiles that are the user's own, by the path that is the setting's level.
+    ``is_shared``: others may set values meanwhile, and theirs stay when these are undone.
     """
 
     label: str
     folder: str
     devices: tuple[str, ...] = ()
     profiles: Mapping[str, str] = field(default_factory=dict)
+    is_shared: bool = False
 
 
 @dataclass(frozen=True)

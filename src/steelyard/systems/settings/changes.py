@@ -44,7 +44,8 @@ class Changes:
         before = self.value(setting, path)
         if same(before, value):
             return
-        self.plan(inverse or value_inverse(self.host, path, shown(before)))
+        ours = value if self.place.is_shared else None
+        self.plan(inverse or value_inverse(self.host, path, shown(before), ours))
         try:
             self.host.write_file(path, value)
         except AgentRefusal as refusal:

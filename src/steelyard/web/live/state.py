@@ -106,7 +106,7 @@ def stops_when(follower: Follower) -> Iterator[str]:
     yield f"The budget of {visits} is used up: {progress.visits_done} are done."
     if progress.budget_s is not None:
         left = progress.left_s
-        now = "" if left is None else f": {left_words(left)}"
+        now = f": {left_words(left)}" if left else ""
         yield f"The budget of {format_duration(progress.budget_s)} is used up{now}."
     if study is not None and len(study.systems) > 1:
         yield "No further visit can change a verdict (futility), or trials of a system all fail."
@@ -124,8 +124,9 @@ def _now(follower: Follower, running: bool) -> Iterator[tuple[str, str]]:
     yield "Phase", _phase(follower, running)
     visits = f"{progress.visits_done} of {progress.visits_planned} visits"
     yield "Done", f"{len(progress.trials_good)} of {progress.trials_planned} trials, {visits}"
-    if progress.phase != "ended":
-        yield "Left", left_words(progress.left_s)
+    left = left_words(progress.left_s)
+    if progress.phase != "ended" and left is not None:
+        yield "Left", left
     if progress.failed:
         yield "Failed", counted(progress.failed, "attempt")
     if progress.warnings:

@@ -74,9 +74,9 @@ class RestoreFile:
             host.write_file(self.path, self.content, mode=self.mode, durable=True)
 
 
-def value_inverse(host: Host, path: str, value: str) -> WriteValue:
+def value_inverse(host: Host, path: str, value: str, ours: str | None = None) -> WriteValue:
     """What gives a value of the kernel back to whom it belongs."""
-    return WriteValue(path, value, host.boot_id, network_of(host, path))
+    return WriteValue(path, value, host.boot_id, network_of(host, path), ours=ours)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,8 @@ class WriteValue:
 
     With the machine's ``boot_id``, a boot since then has taken it back already. What has gone with
     its device needs nothing, nor what has gone with ``network``: the path of the network namespace
-    of the run's own in which the value was written.
+    of the run's own in which the value was written. ``ours`` is what was written, where a value
+    that somebody else has written since then shall stay.
     """
 
     path: str
@@ -93,6 +94,7 @@ class WriteValue:
     boot_id: str | None = None
     network: str | None = None
     kind: str = "write_value"
+    ours: str | None = None
 
     def __str__(self) -> str:
         return f"write {self.value!r} to {self.path} again"
@@ -111,7 +113,18 @@ class WriteValue:
     def _write(self, host: Host) -> None:
         if not host.path_facts(self.path).exists:
             return
+        self._refuse_foreign(host)
         host.write_file(self.path, self.value)
         now = host.read_file(self.path)
         if not same(now, self.value):
             raise refused(f"after {self.value!r} was written, the kernel shows {shown(now)!r}")
+
+    def _refuse_foreign(self, host: Host) -> None:
+        if self.ours is None:
+            return
+        now = host.read_file(self.path)
+        if not (same(now, self.ours) or same(now, self.value)):
+            raise refused(
+                f"somebody else has written {shown(now)!r} there since, and it stays",
+                f"write {self.value!r} there yourself if it shall be as before",
+            )

@@ -27,11 +27,11 @@ def forecast_words(look: Look) -> list[str]:
     return [] if look.visits_to_decide is None else [more_visits(look.visits_to_decide)]
 
 
-def left_words(left_s: float | None) -> str:
-    """How long the rest takes, which may end before."""
+def left_words(left_s: float | None) -> str | None:
+    """How long the rest takes, which may end before; nothing where nothing is left."""
     if left_s is None:
         return "forecast after the first trial"
-    return f"at most {format_duration(left_s)} more"
+    return f"at most {format_duration(left_s)} more" if left_s else None
 
 
 def place_of(each: InterimWord, words: Sequence[InterimWord], labels: Labels) -> str:

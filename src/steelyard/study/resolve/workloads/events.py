@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from steelyard.study.declared.placeholders import placeholders
 from steelyard.study.ending import counted
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import EventPart, StudyFile
-from steelyard.study.lookup import EVENT_PLACES, known_workload
-from steelyard.study.model import BYTES, EventSpec, TrialsSpec, WorkloadSpec
+from steelyard.study.lookup import EVENT_PLACES, EVENT_WORDS, known_workload
+from steelyard.study.model import BYTES, EventSpec, SystemSpec, TrialsSpec, WorkloadSpec
 from steelyard.study.resolve.trials import given
 from steelyard.units import format_duration
 
@@ -21,6 +22,7 @@ _CALM_OF_WINDOW = 10
 
 def resolve_events(
     file: StudyFile,
+    systems: Iterable[SystemSpec],
     workloads: Iterable[WorkloadSpec],
     trials: TrialsSpec,
     complaints: Complaints,
@@ -34,8 +36,10 @@ def resolve_events(
         complaints.add(("events",), "`events` and `find` exclude each other", hint, at_key=True)
     found = [_event(name, part, trials) for name, part in file.events.items()]
     found.sort(key=lambda event: event.at_s)
+    disks = dict.fromkeys(disk for system in systems for disk in system.disks)
     for event in found:
         _check_place(event, complaints)
+        _check_words(event, (*EVENT_WORDS, *disks), complaints)
         _check_limit(event, trials, complaints)
     _check_moments(found, trials, complaints)
     over_s = [0.0, *(_over_s(event) for event in found)]
@@ -80,6 +84,18 @@ def _check_place(event: EventSpec, complaints: Complaints) -> None:
         hint = choice_hint(event.on, _PLACES, "places") + ", or an address such as `ssh://nas`"
         message = f"`{event.on}` is no machine of this study"
         complaints.add(("events", event.name, "on"), message, hint)
+
+
+def _check_words(event: EventSpec, known: Sequence[str], complaints: Complaints) -> None:
+    """A shell's own ``${NAME}`` is none of ours, whether it is known or not."""
+    for key, words in (("command", event.command), ("undo", event.undo)):
+        for number, word in enumerate(words):
+            for place in placeholders(word):
+                if place.name not in known and word[place.start - 1 : place.start] != "$":
+                    names = choice_hint(str(place), [f"{{{name}}}" for name in known], "words")
+                    hint = f"{names}; `{{ {place.name} }}` stays as it is"
+                    where = ("events", event.name, key, number)
+                    complaints.add(where, f"nothing fills `{place}`", hint)
 
 
 def _check_limit(event: EventSpec, trials: TrialsSpec, complaints: Complaints) -> None:
