@@ -32,9 +32,10 @@ def main() -> int:
     """0 when all held, else 1."""
     options = arguments()
     path = options.source
-    document = tortured(options) if path is None else _read(path)
-    if options.add_to is not None:
-        document = page.together(_read(options.add_to), document)
+    earlier = None if options.add_to is None else _read(options.add_to)
+    document = tortured(options, _tried(earlier)) if path is None else _read(path)
+    if earlier is not None:
+        document = page.together(earlier, document)
     if path is None or options.add_to is not None:
         path = unused(RUNS / f"{time.strftime('%Y-%m-%d')}-torture.json")
         path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
@@ -55,7 +56,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--keep", type=Path, help="keep the folders of cases that failed here")
     parser.add_argument("--write-page", action="store_true", help=f"renew {PAGE.name} in docs/")
     parser.add_argument("--from", dest="source", type=Path, help="run nothing, use this file")
-    parser.add_argument("--add-to", type=Path, help="count the cases of this file as well")
+    parser.add_argument("--add-to", type=Path, help="its cases count, and no step is tried again")
     return parser.parse_args()
 
 
@@ -64,8 +65,17 @@ def _read(path: Path) -> dict[str, Any]:
     return document
 
 
-def tortured(options: argparse.Namespace) -> dict[str, Any]:
-    """All cases there is time for, told as they come."""
+Tried = set[tuple[str, str, float]]
+
+
+def _tried(earlier: dict[str, Any] | None) -> Tried:
+    """Platform, fault and step of each case."""
+    cases = [] if earlier is None else earlier["cases"]
+    return {(case["platform"], case["fault"], case["at"]) for case in cases}
+
+
+def tortured(options: argparse.Namespace, tried: Tried) -> dict[str, Any]:
+    """All cases there is time for that were not tried, told as they come."""
     chance = random.Random(options.seed)
     skipped = {
         p.name: p.needs() or "not asked for"
@@ -81,7 +91,8 @@ def tortured(options: argparse.Namespace) -> dict[str, Any]:
         bench = Bench(controllers, Path(folder), options.keep)
         list(pool.map(bench.prepare, platforms))
         began_s = time.monotonic()
-        work = _in_turn(platforms, options.faults or EVERY_FAULT, bench.steps, chance)
+        planned = _in_turn(platforms, options.faults or EVERY_FAULT, bench.steps, chance)
+        work = [each for each in planned if (each[0].name, *each[1:]) not in tried]
         end_s = began_s + options.minutes * 60
         cases = [c for c in pool.map(partial(bench.one, end_s), enumerate(work)) if c is not None]
     return {

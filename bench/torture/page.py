@@ -12,12 +12,13 @@ _HEAD = """\
 
 Written by `make torture WRITE=1` from [{name}](../../bench/runs/{name}).
 
-A **case** is a run of twelve trials that meets one fault: between its beginning and its first
-trial, or in a session that goes on with it and measures its last two. `steelyard restore` follows
-in every other case, then `steelyard resume`, then a comparison. It fails when a finished trial is
-*lost* or changed, a trial is *repeated*, the run is *stuck* (`restore` or `resume` ends badly),
-something is *left* (a process, a folder, a setting, a mount, a loop device, a container), or a
-*defect* shows (a traceback, an exit code that is not documented).
+A **case** is a run of twelve trials (from 2026-11-29 on of eight in containers, in guests and with
+disks) that meets one fault: between its beginning and its first trial, or in a session that goes on
+with it and measures its last two. `steelyard restore` follows in every other case, then `steelyard
+resume`, then a comparison. It fails when a finished trial is *lost* or changed, a trial is
+*repeated*, the run is *stuck* (`restore` or `resume` ends badly), something is *left* (a process, a
+folder, a setting, a mount, a loop device, a container), or a *defect* shows (a traceback, an exit
+code that is not documented).
 
 A **step** is a call with which the controller opens, writes, syncs, cuts, names or removes
 something below its results. The fault happens in its place, in the controller's own process and for

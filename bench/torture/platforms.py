@@ -28,10 +28,17 @@ systems:
 workload: {{use: http, keep_alive: false}}
 load: {{users: 1}}
 trials:
-  {{margin: 1 %, window: {window}, warmup: 10 ms, reset: {reset}, budget: {{trials: 6 per cell}}}}
+  margin: 1 %
+  window: {window}
+  warmup: 10 ms
+  reset: {reset}
+  budget: {{trials: {count} per cell}}
 sample: {{every: 100 ms}}
 """
 _SET_S = "31"
+LONG_TRIALS = 12
+SHORT_TRIALS = 8
+"""Where a trial takes seconds."""
 _SETTINGS = f"host_settings: {{sysctl: {{net.ipv4.tcp_fin_timeout: {_SET_S}}}}}"
 _SINK = "service: {use: sink-http}"
 _IMAGE = "debian-minimal"
@@ -47,13 +54,17 @@ class Platform:
     name: str
     study: str
     needs: Callable[[], str | None]
-    trials: int = 12
+    trials: int = LONG_TRIALS
     takes_s: float = 4.0
     loses_power: bool = False
 
 
-def _study(system: str, reset: str = "service", window: str = "100 ms") -> str:
-    return _STUDY.format(system=f"{{{system}, {_SINK}}}", reset=reset, window=window)
+def _study(
+    system: str, reset: str = "service", window: str = "100 ms", trials: int = LONG_TRIALS
+) -> str:
+    return _STUDY.format(
+        system=f"{{{system}, {_SINK}}}", reset=reset, window=window, count=trials // 2
+    )
 
 
 def _nothing() -> str | None:
@@ -87,9 +98,11 @@ PLATFORMS = (
     Platform(
         "native, settings and a disk",
         _study(
-            f"platform: native, {_SETTINGS}, disks: {{data: {{size: 128 MiB, filesystem: ext4}}}}"
+            f"platform: native, {_SETTINGS}, disks: {{data: {{size: 128 MiB, filesystem: ext4}}}}",
+            trials=SHORT_TRIALS,
         ),
         _root("unshare", "ip", "losetup", "mkfs.ext4"),
+        trials=SHORT_TRIALS,
     ),
     Platform(
         "native, own disk",
@@ -97,8 +110,18 @@ PLATFORMS = (
         _root(*disk.TOOLS),
         loses_power=True,
     ),
-    Platform("container", _study("platform: podman", "container"), _root("podman")),
-    Platform("guest", _study("platform: qemu, memory: 256 MiB", window="2 s"), _guest),
+    Platform(
+        "container",
+        _study("platform: podman", "container", trials=SHORT_TRIALS),
+        _root("podman"),
+        trials=SHORT_TRIALS,
+    ),
+    Platform(
+        "guest",
+        _study("platform: qemu, memory: 256 MiB", window="2 s", trials=SHORT_TRIALS),
+        _guest,
+        trials=SHORT_TRIALS,
+    ),
 )
 
 
