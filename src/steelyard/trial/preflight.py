@@ -150,13 +150,15 @@ class Preflight:
 
     def _note_events(self) -> None:
         """Every trial needs the machines of events: none could be measured without them."""
-        first = next(iter(self.study.systems))
+        first = next(iter(self.study.systems.values()))
         for name, machine in machines_of_events(self.study).items():
             if machine in self.unreachable:
-                cause = f"event `{name}` cannot happen: {self.unreachable[machine]}"
-                remedy = f"try `ssh {machine}` by hand, or name another machine"
-                found = Shortfall(machine, first, f"events.{name}.on", cause, remedy)
-                self._found.setdefault((machine, cause), found)
+                failure = SystemFailure(
+                    "not_supported",
+                    f"event `{name}` cannot happen: {self.unreachable[machine]}",
+                    f"try `ssh {machine}` by hand, or name another machine",
+                )
+                self._note(first, machine, f"events.{name}.on", failure)
 
     def _ask(self, spec: SystemSpec, question: _Question) -> None:
         if question.same in self._asked or question.machine in self.unreachable:
