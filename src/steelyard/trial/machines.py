@@ -21,10 +21,10 @@ from steelyard.judge.machines.of_study import MachinePart, decided_together
 from steelyard.records.archive import Run
 from steelyard.records.events import MachineLeft, SessionEnd
 from steelyard.study.model import Study
-from steelyard.trial.preflight import NeedsMissingError, missing_before_start
 from steelyard.trial.session import Session, disk_error, session_on
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.watcher import Watcher
+from steelyard.trial.shortfall import NeedsMissingError, missing_before_start
 
 
 @dataclass(frozen=True)

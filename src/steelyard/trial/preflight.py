@@ -7,7 +7,7 @@ a container or a guest nothing can be seen before it is up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
@@ -22,7 +22,6 @@ from steelyard.hosts.site import look_around
 from steelyard.hosts.ssh import SCHEME
 from steelyard.study.bind import BoundCell, OneCell, bind
 from steelyard.study.declared.network_disks import read_network_disk
-from steelyard.study.file.places import StudyPlaces
 from steelyard.study.lookup import has_agent, machines_of_events, workload_of
 from steelyard.study.model import (
     Level,
@@ -56,6 +55,7 @@ from steelyard.systems.services.preflight import (
 )
 from steelyard.systems.settings.preflight import unavailable
 from steelyard.systems.ssh import FILES_IN
+from steelyard.trial.shortfall import Shortfall
 from steelyard.trial.wall_clocks import (
     has_certificate,
     other_machines,
@@ -70,45 +70,6 @@ _MACHINES = (_NATIVE, _SSH)
 FREE_BYTES_NEEDED = 64 * 1024 * 1024
 Found = Iterable[tuple[str, SystemFailure]]
 """Dotted keys with what is wrong; a look at one thing raises instead."""
-
-
-@dataclass(frozen=True)
-class Shortfall:
-    """What is missing: ``key`` is the dotted name of what asks for it, within the system."""
-
-    machine: str
-    system: str
-    key: str
-    cause: str
-    remedy: str | None
-
-
-class NeedsMissingError(HostError):
-    """What a study needs is missing: ``found``, at ``places`` of the study file."""
-
-    def __init__(
-        self, message: str, hint: str | None, found: Sequence[Shortfall], places: StudyPlaces
-    ) -> None:
-        super().__init__(message, hint=hint, slug="system-cannot-be-prepared")
-        self.found, self.places = tuple(found), places
-
-
-def missing_before_start(found: Sequence[Shortfall], places: StudyPlaces) -> NeedsMissingError:
-    """The error that lists all of it; a single one keeps its own remedy as the hint."""
-    lines = [f"{places.line_of(one.system, one.key)}: {one.cause}" for one in found]
-    if len(found) == 1:
-        return NeedsMissingError(lines[0], found[0].remedy, found, places)
-    told = [
-        line if one.remedy is None else f"{line}; {one.remedy}"
-        for line, one in zip(lines, found, strict=True)
-    ]
-    return NeedsMissingError(
-        f"{len(found)} things that the study needs are missing:\n" + "\n".join(told),
-        "nothing was started; `steelyard resume` goes on when they are there, and a study "
-        "that was changed needs a new `steelyard run`",
-        found,
-        places,
-    )
 
 
 @dataclass

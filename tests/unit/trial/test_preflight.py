@@ -15,7 +15,8 @@ from steelyard.hosts.host import Host
 from steelyard.plan.make import make_plan
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.read import read_study_bytes
-from steelyard.trial.preflight import Preflight, Shortfall, missing_before_start
+from steelyard.trial.preflight import Preflight
+from steelyard.trial.shortfall import Shortfall, missing_before_start
 
 STUDY = """\
 study: lacks

@@ -30,7 +30,8 @@ from steelyard.study.file.places import StudyPlaces
 from steelyard.study.file.source import study_path
 from steelyard.study.machines import parts_of
 from steelyard.study.model import FIND, Study
-from steelyard.trial.preflight import Preflight, Shortfall
+from steelyard.trial.preflight import Preflight
+from steelyard.trial.shortfall import Shortfall
 
 _ANY_SEED = 1
 MACHINES_AT_ONCE = 16

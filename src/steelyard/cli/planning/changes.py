@@ -25,10 +25,10 @@ from steelyard.records.archive import in_full
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.file.source import study_path
 from steelyard.study.model import Study
-from steelyard.trial.preflight import Shortfall
 from steelyard.trial.rehearsal.needs import Needs, needs_of
 from steelyard.trial.rehearsal.session import PHASES, rehearse
 from steelyard.trial.rehearsal.steps import Step
+from steelyard.trial.shortfall import Shortfall
 from steelyard.units import format_duration
 
 _MARK = {True: " [root]", False: ""}

@@ -19,12 +19,13 @@ from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.model import FIND
 from steelyard.trial.attempt.reference_kernel import measure_noise_at_rest
-from steelyard.trial.preflight import Preflight, missing_before_start
+from steelyard.trial.preflight import Preflight
 from steelyard.trial.session_state.calibrate import cell_key
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.progress import Progress, torn_attempts
 from steelyard.trial.session_state.recalibrate import calibrate_cells
 from steelyard.trial.session_state.watcher import Watcher
+from steelyard.trial.shortfall import missing_before_start
 
 
 def prepared(
