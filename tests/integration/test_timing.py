@@ -96,7 +96,7 @@ def test_what_a_setup_starts_runs_until_the_cleanup_and_no_longer(steelyard: Ste
 
 def test_what_cannot_be_judged_says_why_and_may_fail_a_pipeline(steelyard: Steelyard) -> None:
     done = steelyard.run(
-        "time", "echo 0", "echo 7", "--number", "(.+)", "--budget", "1s",
+        "time", "echo 0", "echo 7", "--number", "(.+)", "--budget", "4s",
         "--fail-if", "not_judged", "--json",
     )  # fmt: skip
     assert done.returncode == 5, done.stderr

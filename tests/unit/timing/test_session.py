@@ -246,10 +246,18 @@ def test_a_visit_that_fails_late_is_named_and_those_before_it_are_kept(
     assert (kept["verdict"], kept["not_judged"]) == (None, why)
 
 
-def test_a_budget_that_ends_before_a_verdict_is_possible_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("value", "budget_s", "why"),
+    [(1.0, 4.0, "the budget ended after 2 visits"), (0.0, 13.0, "the response is zero")],
+)
+def test_a_budget_that_ends_before_a_verdict_is_possible_says_so_unless_none_ever_is(
+    value: float,
+    budget_s: float,
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    clock, subjects = Clock(), Known({"a": 1.0, "b": 1.0})
+    clock, subjects = Clock(), Known({"a": value, "b": 1.0})
     visit = subjects.visit
 
     def slow(name: str) -> TimedVisit:
@@ -259,8 +267,10 @@ def test_a_budget_that_ends_before_a_verdict_is_possible_says_so(
     monkeypatch.setattr(session, "time", clock)
     monkeypatch.setattr(subjects, "visit", slow)
     wanted = outcome.Wanted({}, json=False, verbose=False, fail_if=())
-    outcome.compare(subjects, declaration(budget_s=4.0), None, wanted)
-    assert "Not judged: the budget ended after 2 visits" in capsys.readouterr().out
+    outcome.compare(subjects, declaration(budget_s=budget_s), None, wanted)
+    printed = capsys.readouterr().out
+    assert "Not judged:" in printed
+    assert why in printed
 
 
 def test_exported_visits_are_judged_alike() -> None:

@@ -105,11 +105,19 @@ fn each_probe_has_a_connection_of_its_own_whatever_the_last_one_did() {
     assert_eq!(sink.stop()["connections"], probes.len());
 }
 
+/// An address where no one listens, and no one will: it stays bound.
+fn held_address() -> (std::os::fd::OwnedFd, String) {
+    use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    bind(&socket, &std::net::SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let address = std::net::SocketAddr::try_from(getsockname(&socket).unwrap()).unwrap();
+    (socket, address.to_string())
+}
+
 #[test]
 fn a_port_without_a_listener_is_reported_probe_by_probe_and_exits_with_1() {
-    let sink = Sink::start(&["http"]);
-    let url = format!("tcp://{}", sink.address);
-    sink.stop();
+    let (_held, address) = held_address();
+    let url = format!("tcp://{address}");
     let (probes, result) = probed(&url, &[]);
     assert_eq!((result.counts.sent, result.counts.errors), (2, 2));
     for probe in &probes {

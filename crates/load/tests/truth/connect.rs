@@ -1,7 +1,5 @@
 //! Connect probes over sockets.
 
-use std::net::TcpListener;
-
 use steelyard_wire::job::{ConnectOperation, LoadJob, Operation};
 
 use crate::server::{Server, closed, failures, run, try_run};
@@ -18,10 +16,13 @@ fn probe(first: &Server, further: Vec<String>, users: u32, probes: u64) -> LoadJ
     }
 }
 
-/// An address where no one listens.
-fn closed_port() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().to_string()
+/// An address where no one listens, and no one will: it stays bound.
+fn held_address() -> (std::os::fd::OwnedFd, String) {
+    use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    bind(&socket, &std::net::SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let address = std::net::SocketAddr::try_from(getsockname(&socket).unwrap()).unwrap();
+    (socket, address.to_string())
 }
 
 #[test]
@@ -37,7 +38,7 @@ fn every_probe_is_a_connection_that_is_reset() {
 #[test]
 fn open_and_refused_are_distinguished_by_target() {
     let server = Server::start(|_, _| {});
-    let closed = closed_port();
+    let (_held, closed) = held_address();
     let result = run(&probe(&server, vec![closed.clone()], 1, 40));
     let (open, refused) = (
         &result.operations[&server.address.to_string()],
@@ -52,7 +53,8 @@ fn open_and_refused_are_distinguished_by_target() {
 fn targets_of_which_none_answers_are_unreachable() {
     let server = Server::start(|_, _| {});
     let mut job = probe(&server, Vec::new(), 1, 1_000_000);
-    job.target = format!("tcp://{}", closed_port());
+    let (_held, closed) = held_address();
+    job.target = format!("tcp://{closed}");
     let error = try_run(&job).unwrap_err();
     assert!(error.to_string().contains("conn_refused"), "{error}");
 }

@@ -127,7 +127,8 @@ def _why_not(timing: Timing, code: ExitCode, failed: HostError | None) -> str:
     visits = counted(len(timing.visits), "visit")
     if failed is not None and _ends_visits(failed):
         return f"the figures are those of {visits} before one failed"
-    if len(timing.visits) < LEAST_VISITS and code is ExitCode.DONE:
+    has_ratios = all(visit.values[timing.primary] > 0 for visit in timing.visits)
+    if len(timing.visits) < LEAST_VISITS and code is ExitCode.DONE and has_ratios:
         return f"the budget ended after {visits}, too few for a verdict; a larger --budget has more"
     return why_not_judged(timing) or f"{visits} are too few"
 
