@@ -175,6 +175,21 @@ def test_a_reset_that_leaves_something_behind_withholds_the_verdict() -> None:
     assert isinstance(verdict.withheld, CarryOverFound)
 
 
+def test_carry_over_that_shows_after_the_decision_is_noted_once() -> None:
+    study = a_study(users=(1,), per_cell=20)
+    plan = make_plan(study, 3)
+    system_of = {visit.visit: visit.system for visit in plan.visits}
+    value = noisy(0.5)
+
+    def later(trial: PlannedTrial) -> float:
+        is_felt = trial.visit > 16 and system_of.get(trial.visit - 1) == "durable"
+        return (value(trial) or 1.0) * (1.4 if is_felt else 1.0)
+
+    verdict = overall(judge_study(study, plan, measured(plan, later), run="r"))
+    assert verdict.word is VerdictWord.SLOWER
+    assert len([note for note in verdict.notes if isinstance(note, CarryOverFound)]) == 1
+
+
 def test_arms_of_unequal_spread_are_marked() -> None:
     quiet, loud = noisy(0.8, noise=0.01), noisy(0.8, noise=0.08)
     verdict = overall(

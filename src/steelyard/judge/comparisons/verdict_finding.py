@@ -93,14 +93,16 @@ def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFindi
         not_judged=series.problems,
         guardrails=tuple(each.finding() for each in judged.said.guardrails),
         notes=tuple(
-            _notes(
-                judged,
-                readings,
-                margin_log,
-                size=sizes.two_sided,
-                found=found,
-                shape=shape,
-                memory=memory,
+            dict.fromkeys(
+                _notes(
+                    judged,
+                    readings,
+                    margin_log,
+                    size=sizes.two_sided,
+                    found=found,
+                    shape=shape,
+                    memory=memory,
+                )
             )
         ),
     )
