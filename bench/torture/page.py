@@ -12,7 +12,7 @@ _HEAD = """\
 
 Written by `make torture WRITE=1` from [{name}](../../bench/runs/{name}).
 
-A **case** is a run of twelve trials (from 2026-11-29 on of eight in containers, in guests and with
+A **case** is a run of twelve trials (in later sessions of eight in containers, in guests and with
 disks) that meets one fault: between its beginning and its first trial, or in a session that goes on
 with it and measures its last two. `steelyard restore` follows in every other case, then `steelyard
 resume`, then a comparison. It fails when a finished trial is *lost* or changed, a trial is
