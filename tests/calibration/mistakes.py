@@ -18,7 +18,7 @@ from tests.calibration import cells
 from tests.calibration.cells import Batch, Signs
 
 from steelyard.inference import exact, sequential
-from steelyard.inference.assumptions.carry_over import CarryOver
+from steelyard.inference.assumptions.carry_over import CarryOver, carry_over
 from steelyard.inference.confidence import Interval, Size
 from steelyard.inference.estimate import estimate
 from steelyard.inference.probability import distributions
@@ -251,6 +251,18 @@ def asked_of_all_visits(
 
 def not_inside(left: CarryOver, margin_log: float) -> bool:
     return not (-margin_log / 2 <= left.low_log and left.high_log <= margin_log / 2)
+
+
+_carry_over_found = withholding.carry_over_found
+
+
+def carry_over_withholds_all(*given: Any) -> Any:
+    return _carry_over_found(*given[:-1], lambda _values: False)
+
+
+def carry_over_of_no_size(*given: Any) -> CarryOver | None:
+    found = carry_over(*given)
+    return found and replace(found, most_log=0.0)
 
 
 class Bound:

@@ -203,6 +203,16 @@ MUTATIONS: tuple[Mutation, ...] = (
         contracts.carry_over_withholds,
     ),
     Mutation(
+        "carry-over that shows withholds any difference",
+        _replaced(withholding, "carry_over_found", mistakes.carry_over_withholds_all),
+        contracts.a_difference_beyond_carry_over_is_told,
+    ),
+    Mutation(
+        "a difference held against no carry-over at all",
+        _replaced(withholding, "carry_over", mistakes.carry_over_of_no_size),
+        contracts.carry_over_withholds,
+    ),
+    Mutation(
         "carry-over that is not proved absent withholds every verdict",
         _replaced(carry_over.CarryOver, "forbids", mistakes.not_inside),
         contracts.clean_studies_are_not_withheld,

@@ -22,7 +22,8 @@ class CarryOver:
 
     ``low_log`` and ``high_log``: 95 % interval that holds for all that were looked at together.
     ``after`` marks the visits that follow that system in that arm, ``rest`` its others: which of
-    them is as it should be is not known. ``in_other`` says which arm it is.
+    them is as it should be is not known. ``in_other`` says which arm it is. ``most_log``: no
+    carry-over that these visits allow moves the difference of the arms by more.
     """
 
     low_log: float
@@ -30,6 +31,7 @@ class CarryOver:
     after: Mask
     rest: Mask
     in_other: bool
+    most_log: float
 
     def forbids(self, margin_log: float) -> bool:
         """Whether it lies wholly beyond half the margin: the reset is not effective."""
@@ -63,9 +65,23 @@ def carry_over(
     sd = math.sqrt(sum(_squares(values[group]) for group in groups) / freedom)
     clearest = max(asked, key=lambda each: each.clearness(values))
     size = clearest.size(values)
-    half = float(t_bound(_LEVEL / (2 * len(asked)), freedom)) * sd * clearest.error
+    unit = float(t_bound(_LEVEL / (2 * len(asked)), freedom)) * sd
+    half = unit * clearest.error
     in_other = bool(other[clearest.after][0])
-    return CarryOver(size - half, size + half, clearest.after, clearest.rest, in_other)
+    return CarryOver(
+        low_log=size - half,
+        high_log=size + half,
+        after=clearest.after,
+        rest=clearest.rest,
+        in_other=in_other,
+        most_log=sum(_farthest(asked, values, arm, unit) for arm in arms),
+    )
+
+
+def _farthest(asked: Sequence[_Contrast], values: Floats, arm: Mask, unit: float) -> float:
+    """The end farthest from 0 of the intervals of one arm; 0 where it has none."""
+    of_arm = [each for each in asked if arm[each.after].any()]
+    return max((abs(each.size(values)) + unit * each.error for each in of_arm), default=0.0)
 
 
 class _Contrast(NamedTuple):

@@ -11,7 +11,7 @@ from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.stream import Stream
 from steelyard.judge.comparisons.comparison import Judged
-from steelyard.judge.comparisons.withholding import unreliable
+from steelyard.judge.comparisons.withholding import carry_over_found, unreliable
 from steelyard.judge.visits.series import Visits
 from steelyard.plan.model import Frozen
 
@@ -45,7 +45,7 @@ def forecast(judged: Judged, readings: Visits, margin_log: float) -> VisitsForec
     if tests is None or tests.stream.once:
         return None
     machines = tests.stream.machines
-    if machines == 1 and unreliable(judged.comparison.pair, judged.series, readings, margin_log):
+    if machines == 1 and _unreliable(judged, readings, margin_log):
         return None
     visits, share = len(judged.series.values), judged.comparison.share
     first = machines * _first_decisive(tests.stream, share / 2)
@@ -55,6 +55,12 @@ def forecast(judged: Judged, readings: Visits, margin_log: float) -> VisitsForec
         for growth in growth_to_decide(tests, margin_log, share)
     )
     return None if least == 0 else VisitsForecast(least=least, most=most)
+
+
+def _unreliable(judged: Judged, readings: Visits, margin_log: float) -> bool:
+    pair, series = judged.comparison.pair, judged.series
+    felt = carry_over_found(pair, series, margin_log, stands=lambda _: False)
+    return bool(unreliable(pair, series, readings) or felt)
 
 
 def slowest(forecasts: Sequence[VisitsForecast | None]) -> VisitsForecast | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -46,7 +45,8 @@ def veto(
     """The gravest reason why a decision must not be announced."""
     pair = comparison.pair
     return (
-        unreliable(pair, series, readings, margin_log)
+        unreliable(pair, series, readings)
+        or _carry_over_found(comparison, series, decision, readings, margin_log)
         or contradicted(series, decision, margin_log)
         or disagrees(comparison, series, decision, readings, margin_log)
         or coarse(series, decision, margin_log)
@@ -57,12 +57,11 @@ def veto(
     )
 
 
-def unreliable(pair: Pair, series: Series, readings: Visits, margin_log: float) -> Withheld | None:
+def unreliable(pair: Pair, series: Series, readings: Visits) -> Withheld | None:
     """What forbids any decision of these visits, whatever the question."""
     return (
         readings.distrusted
         or too_many_invalid(pair, readings)
-        or carry_over_found(pair, series, margin_log)
         or interference_unequal(pair, series, readings)
     )
 
@@ -93,14 +92,52 @@ def invalid_unequal(comparison: Comparison, readings: Visits) -> InvalidUnequal 
     )
 
 
-def carry_over_found(pair: Pair, series: Series, margin_log: float) -> CarryOverFound | None:
-    """Visits of a system that depend on the system of the visit before."""
+def carry_over_found(
+    pair: Pair, series: Series, margin_log: float, stands: Callable[[Floats], bool]
+) -> CarryOverFound | None:
+    """Visits of a system that depend on the system of the visit before, where that may decide.
+
+    ``stands`` says whether the decision is the same with other values of the visits: with those
+    of one arm moved either way by the most that carry-over of both arms can have moved them.
+    """
     known = series.defined()
     left = carry_over(known.values, known.other, known.slots, known.before)
     if left is None or not left.forbids(margin_log):
         return None
+    moved = left.most_log * known.other
+    if stands(known.values - moved) and stands(known.values + moved):
+        return None
     felt_by = pair.other if left.in_other else pair.baseline
     return CarryOverFound(system=felt_by, low_log=left.low_log, high_log=left.high_log)
+
+
+def _carry_over_found(
+    comparison: Comparison,
+    series: Series,
+    decision: Decision,
+    readings: Visits,
+    margin_log: float,
+) -> CarryOverFound | None:
+    """No decision on another scale stands beside it: it cannot be taken out there."""
+    again = _again(comparison, series, readings, margin_log)
+
+    def stands(values: Floats) -> bool:
+        return comparison.scale == "log" and again(values).words == decision.words
+
+    return carry_over_found(comparison.pair, series, margin_log, stands)
+
+
+def _again(
+    comparison: Comparison, series: Series, readings: Visits, margin_log: float
+) -> Callable[[Floats], Decision]:
+    """Decides on other values of the visits that have one."""
+
+    def again(values: Floats) -> Decision:
+        changed = series.with_defined(values)
+        tests = readings.tests(changed, comparison.pair, exploratory=comparison.exploratory)
+        return tests.decide(margin_log, comparison.share)
+
+    return again
 
 
 def contradicted(series: Series, decision: Decision, margin_log: float) -> EffectChanges | None:
@@ -172,12 +209,7 @@ def _carry_over_decides(
     """
     if comparison.scale != "log":
         return None
-
-    def again(values: Floats) -> Decision:
-        known = replace(series.defined(), values=values)
-        tests = readings.tests(known, comparison.pair, exploratory=comparison.exploratory)
-        return tests.decide(margin_log, comparison.share)
-
+    again = _again(comparison, series, readings, margin_log)
     return carry_over_decides(series, decision, again)
 
 

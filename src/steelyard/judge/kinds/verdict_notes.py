@@ -114,7 +114,8 @@ class TooManyInvalid(Note):
 class CarryOverFound(Note):
     """Visits of ``system`` depend on the system of the visit before, by more than half the margin.
 
-    95 % interval in the good direction; the reset is not effective.
+    95 % interval in the good direction; the reset is not effective. It withholds a decision that it
+    can have made, and is noted beside any other.
     """
 
     kind: Literal["carry_over"] = "carry_over"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from steelyard.inference.noise.robust import Floats
@@ -17,6 +17,7 @@ from steelyard.judge.comparisons.interference_checks import (
 )
 from steelyard.judge.comparisons.withholding import (
     carry_over_decides,
+    carry_over_found,
     coarse,
     contradicts,
     unreliable,
@@ -52,7 +53,8 @@ def _objections(
     pair, words = comparison.pair, decision.words
     on = {name: (own, look.on[name].until(own.visits[-1])) for name, own in look.series.items()}
     for name, (own, readings) in on.items():
-        yield from _on(name, unreliable(pair, own, readings, margin_log))
+        yield from _on(name, unreliable(pair, own, readings))
+        yield from _on(name, _carry_over_found(comparison, look, name, decision, margin_log))
     found = tests.estimate()
     if found is not None:
         yield from _on(None, contradicts(found.ratio_log, decision, margin_log))
@@ -110,13 +112,33 @@ def guardrails(present: Standing, look: Look) -> tuple[CheckedGuardrail, ...]:
     )
 
 
+def _carry_over_found(
+    comparison: Comparison, look: Look, machine: str, decision: Decision, margin_log: float
+) -> Withheld | None:
+    """Carry-over on one machine that may have made the decision on all."""
+    again = _again(comparison, look, machine, margin_log)
+
+    def stands(values: Floats) -> bool:
+        return again(values).words == decision.words
+
+    return carry_over_found(comparison.pair, look.series[machine], margin_log, stands)
+
+
 def _left_decides(
     comparison: Comparison, look: Look, machine: str, decision: Decision, margin_log: float
 ) -> Withheld | None:
     """A decision that would be another without the plausible carry-over on one machine."""
+    again = _again(comparison, look, machine, margin_log)
+    return carry_over_decides(look.series[machine], decision, again)
+
+
+def _again(
+    comparison: Comparison, look: Look, machine: str, margin_log: float
+) -> Callable[[Floats], Decision]:
+    """Decides on other values of the visits on one machine that have one."""
 
     def again(values: Floats) -> Decision:
-        changed = look.with_values(machine, values).tests()
-        return changed.decide(margin_log, comparison.share)
+        changed = look.series[machine].with_defined(values).values
+        return look.with_values(machine, changed).tests().decide(margin_log, comparison.share)
 
-    return carry_over_decides(look.series[machine], decision, again)
+    return again

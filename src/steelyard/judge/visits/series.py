@@ -83,6 +83,12 @@ class Series:
             covariate=None if self.covariate is None else self.covariate[finite],
         )
 
+    def with_defined(self, values: Floats) -> Series:
+        """The same with other numbers for the visits that have a finite one."""
+        changed = self.values.copy()
+        changed[np.isfinite(changed)] = values
+        return replace(self, values=changed)
+
 
 def is_constant(arm: Floats) -> bool:
     """Whether an arm has one and the same figure in every visit: in two at least."""

@@ -158,7 +158,7 @@ def _too_many_invalid(note: TooManyInvalid) -> str:
 def _carry_over(note: CarryOverFound) -> str:
     return (
         f"carry-over: a visit of {note.system} depends on the system of the visit before it "
-        f"({_interval(note)}), so the reset is not effective"
+        f"({_interval(note)}), so the reset is not effective and the ratio may be off by as much"
     )
 
 

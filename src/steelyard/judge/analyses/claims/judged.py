@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from steelyard.inference.noise.robust import Floats
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.analyses.claims.bounds import PEAK, Bounded, Part, bounded
@@ -19,7 +20,7 @@ from steelyard.judge.analyses.claims.without import broken_by
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.analyses.scaling.peaks import peak_of
 from steelyard.judge.comparisons.span import too_short
-from steelyard.judge.comparisons.withholding import unreliable
+from steelyard.judge.comparisons.withholding import carry_over_found, unreliable
 from steelyard.judge.kinds.verdict_notes import TooFewVisits, VerdictNote
 from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import Series
@@ -74,10 +75,17 @@ def _by_ratio(claim: Bounded, part: Part, readings: Readings, margin_log: float)
     tests = readings.tests(series, part.pair)
     low, high = (part.low, part.high) if sign > 0 else (-part.high, -part.low)
     word, look = _word(tests, low, high, margin_log, claim.rate)
+
+    def stands(values: Floats) -> bool:
+        again = readings.tests(series.with_defined(values), part.pair)
+        return _word(again, low, high, margin_log, claim.rate)[0] is word
+
     why = None
     if word is not ClaimWord.UNDECIDED:
-        why = too_short(claim.span_s, series.visits, readings) or unreliable(
-            part.pair, series, readings, margin_log
+        why = (
+            too_short(claim.span_s, series.visits, readings)
+            or unreliable(part.pair, series, readings)
+            or carry_over_found(part.pair, series, margin_log, stands)
         )
     if why is not None:
         return JudgedPart(part, series, tests, ClaimWord.UNDECIDED, why, sign)
