@@ -15,7 +15,7 @@ from steelyard.systems import services
 from steelyard.trial.attempt.attempt import Attempt, Ending
 from steelyard.trial.attempt.disk_checks import are_checked, check_disks_of, damaged
 from steelyard.trial.attempt.outcomes import TrialFailed, as_failed
-from steelyard.trial.attempt.prepare import undo_inside, undo_load, undo_outside
+from steelyard.trial.attempt.prepare import undo_inside, undo_load, undo_outside, undo_owed
 from steelyard.trial.attempt.servers_of_disks import is_lost
 from steelyard.trial.session_state.context import KeptSystem
 
@@ -82,6 +82,7 @@ def check_disks(attempt: Attempt) -> None:
 
 def undo(attempt: Attempt) -> None:
     """Undoes what was changed, in reverse."""
+    undo_owed(attempt)
     for instance in reversed(attempt.instances):
         undo_inside(attempt, instance)
     undo_outside(attempt)

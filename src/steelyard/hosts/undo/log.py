@@ -44,12 +44,17 @@ class PendingUndo:
 
 
 class UndoLog:
-    """Writes inverses before changes, and applies them. Safe to use from several threads."""
+    """Writes inverses before changes, and applies them. Safe to use from several threads.
+
+    ``owed`` could not be applied because the agent of the machine had ended; whoever made the
+    changes knows of them no more.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._lock = threading.Lock()
         self._unrecorded: list[Undone] = []
+        self.owed: list[PendingUndo] = []
         planned = [event.undo for event in ledger.events() if isinstance(event, UndoPlanned)]
         self._next = self._first = max(planned, default=0) + 1
 

@@ -71,10 +71,16 @@ class Changes:
             raise SystemFailure(_kind(refusal), message) from refusal
 
     def undo(self) -> None:
-        """Undoes all of it, newest first; what cannot be undone now stays in the ledger."""
+        """Undoes all of it, newest first; what cannot be undone now stays in the ledger.
+
+        Where the agent has ended, it is owed.
+        """
         for pending in reversed(self.made):
-            with contextlib.suppress(AgentRefusal, EngineError):
-                self._undo.apply(self.host, pending)
+            try:
+                with contextlib.suppress(AgentRefusal):
+                    self._undo.apply(self.host, pending)
+            except EngineError:
+                self._undo.owed.append(pending)
         self.made.clear()
 
 

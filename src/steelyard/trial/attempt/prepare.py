@@ -133,6 +133,19 @@ def refuse_changed_settings(host: Host, applied: Sequence[Applied], held: Held) 
         )
 
 
+def undo_owed(attempt: Attempt) -> None:
+    """What steps that failed could not undo because their agent had ended; by a new one.
+
+    What lies inside a throwaway instance is gone with it.
+    """
+    undo, machines = attempt.session.undo, attempt.session.machines
+    while undo.owed:
+        newest = max(undo.owed, key=lambda pending: pending.undo)
+        if not newest.inside:
+            undo.apply(machines.at(newest.host), newest)
+        undo.owed.remove(newest)
+
+
 def undo_inside(attempt: Attempt, instance: Instance) -> None:
     """Settings, disks and the folder of an instance, in reverse.
 
