@@ -19,13 +19,14 @@ from bench.torture.bench import Bench
 from bench.torture.case import ANY_PROCESS
 from bench.torture.controller import Controllers
 from bench.torture.faults import FAULTS, POWER_CUT
+from bench.torture.messages import KILL_AGENT
 from bench.torture.platforms import PLATFORMS, Platform
 from bench.truth.__main__ import machine, unused
 
 ROOT = Path(__file__).parents[2]
 RUNS = ROOT / "bench" / "runs"
 PAGE = ROOT / "docs" / "methods" / "reliability.md"
-EVERY_FAULT = [*FAULTS, POWER_CUT, ANY_PROCESS]
+EVERY_FAULT = [*FAULTS, POWER_CUT, ANY_PROCESS, KILL_AGENT]
 
 
 def main() -> int:
@@ -91,7 +92,7 @@ def tortured(options: argparse.Namespace, tried: Tried) -> dict[str, Any]:
         bench = Bench(controllers, Path(folder), options.keep)
         list(pool.map(bench.prepare, platforms))
         began_s = time.monotonic()
-        planned = _in_turn(platforms, options.faults or EVERY_FAULT, bench.steps, chance)
+        planned = _in_turn(platforms, options.faults or EVERY_FAULT, bench, chance)
         work = [each for each in planned if (each[0].name, *each[1:]) not in tried]
         end_s = began_s + options.minutes * 60
         cases = [c for c in pool.map(partial(bench.one, end_s), enumerate(work)) if c is not None]
@@ -103,6 +104,7 @@ def tortured(options: argparse.Namespace, tried: Tried) -> dict[str, Any]:
         "machine": machine(),
         "load_average": os.getloadavg()[0],
         "steps": bench.steps,
+        "messages": bench.messages,
         "skipped": skipped,
         "cases": [case.document() for case in cases],
     }
@@ -112,14 +114,14 @@ Work = tuple[Platform, str, float]
 
 
 def _in_turn(
-    platforms: list[Platform], faults: list[str], steps: dict[str, int], chance: random.Random
+    platforms: list[Platform], faults: list[str], bench: Bench, chance: random.Random
 ) -> list[Work]:
     """Every step with every fault on every platform, each pair in turn, its steps in random order;
-    with each step a kill at a random time.
+    with each step a kill at a random time. Of the agents, a kill at every message.
     """
-    most = max(steps.values(), default=0)
+    most = max([*bench.steps.values(), *bench.messages.values()], default=0)
     lists = [
-        (platform, fault, _times(platform, fault, steps[platform.name], chance))
+        (platform, fault, _times(platform, fault, bench, chance))
         for platform in platforms
         for fault in faults
         if (fault == POWER_CUT) is platform.loses_power
@@ -132,7 +134,8 @@ def _in_turn(
     ]
 
 
-def _times(platform: Platform, fault: str, steps: int, chance: random.Random) -> list[float]:
+def _times(platform: Platform, fault: str, bench: Bench, chance: random.Random) -> list[float]:
+    steps = (bench.messages if fault == KILL_AGENT else bench.steps)[platform.name]
     if fault == ANY_PROCESS:
         return [round(chance.uniform(0.0, platform.takes_s), 3) for _ in range(steps)]
     return list(chance.sample(range(1, steps + 1), steps))

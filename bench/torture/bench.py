@@ -11,6 +11,7 @@ from pathlib import Path
 from bench.torture.case import ANY_PROCESS, Case, Result
 from bench.torture.controller import Controllers, said
 from bench.torture.faults import POWER_CUT
+from bench.torture.messages import KILL_AGENT
 from bench.torture.platforms import Platform
 
 TRIALS_LEFT = 2
@@ -20,11 +21,12 @@ class Bench:
     """Knows of each platform how many steps its runs have, and a run that was stopped near its end.
 
     ``steps``: of the opening of a run up to its first trial, and of the session that measures its
-    last trials.
+    last trials. ``messages``: of that session, to agents.
     """
 
     def __init__(self, controllers: Controllers, folder: Path, keep: Path | None = None) -> None:
         self.steps: dict[str, int] = {}
+        self.messages: dict[str, int] = {}
         self._controllers = controllers
         self._folder = folder
         self._keep = keep
@@ -37,10 +39,12 @@ class Bench:
         whole = Case(self._controllers, place / "whole", platform)
         stopped = Case(self._controllers, place / "stopped", platform)
         last = Case(self._controllers, place / "last", platform)
-        _, self._firsts[name] = whole.count()
+        self._firsts[name] = whole.count().first
         stopped.stop_before(TRIALS_LEFT)
         self._stopped[name] = stopped
-        self.steps[name] = self._firsts[name] + last.go_on_from(stopped).count()[0]
+        counted = last.go_on_from(stopped).count()
+        self.steps[name] = self._firsts[name] + counted.steps
+        self.messages[name] = counted.messages
         for case in (whole, stopped, last):
             case.close()
 
@@ -67,7 +71,7 @@ class Bench:
         name = case.platform.name
         if fault == ANY_PROCESS:
             return case.go_on_from(self._stopped[name]).killed(at, random.Random(f"{name} {at}"))
-        behind = int(at) - self._firsts[name]
+        behind = int(at) if fault == KILL_AGENT else int(at) - self._firsts[name]
         if behind > 0:
             case.go_on_from(self._stopped[name])
         step = behind if behind > 0 else int(at)

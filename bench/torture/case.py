@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bench.torture.controller import (
     LONGEST_S,
@@ -59,6 +59,14 @@ class Result:
         return asdict(self)
 
 
+class Counts(NamedTuple):
+    """Steps of a session, how many of them to its first trial, and its messages to agents."""
+
+    steps: int
+    first: int
+    messages: int
+
+
 class Case:
     """In a folder of its own."""
 
@@ -71,8 +79,8 @@ class Case:
         (folder / "study.yaml").write_text(platform.study, encoding="utf-8")
         self.disk = Disk(folder / STUDIES) if platform.loses_power else None
 
-    def count(self) -> tuple[int, int]:
-        """The steps of a session in which nothing happens, and of those to its first trial.
+    def count(self) -> Counts:
+        """Of a session in which nothing happens.
 
         Raises:
             RuntimeError: it does not even end well without a fault.
@@ -80,8 +88,7 @@ class Case:
         code = self._ended(self._start(self._words(), "no fault", 0))
         if code != 0:
             raise RuntimeError(said(self.folder).read_text())
-        steps, first = note(self.folder).read_text().split()[:2]
-        return int(steps), int(first)
+        return Counts(*map(int, note(self.folder).read_text().split()))
 
     def stop_before(self, left: int) -> None:
         """A run that was stopped when so many of its trials were left."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 
 from bench.torture.faults import Steps
+from bench.torture.messages import KILL_AGENT, Messages
 from bench.torture.network import enter
 
 PRELOADED = [
@@ -103,10 +104,13 @@ def _run(folder: str, words: list[str], network: str | None, fault: str, at: int
     from steelyard.cli.entry import main  # noqa: PLC0415 - preloaded, and after the environment
 
     steps = Steps(f"{folder}/{STUDIES}", fault, at, note(place))
-    if fault:
+    messages = Messages(at, note(place))
+    if fault and fault != KILL_AGENT:
         steps.install()
+    if fault == KILL_AGENT or (fault and not at):
+        messages.install()
     try:
         main()
     finally:
         if fault and not at:
-            steps.tell_count()
+            steps.tell_count(messages.count)

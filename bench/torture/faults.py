@@ -35,8 +35,8 @@ _real_open = io.open
 class Steps:
     """Counts the steps below ``folder``, and does ``fault`` at number ``at``; 0 does none.
 
-    ``note`` is the file that says which step it was; without a fault how many there were, and how
-    many of them until the first trial was recorded.
+    ``note`` is the file that says which step it was; without a fault how many there were, how many
+    of them until the first trial was recorded, and how many messages to agents.
     """
 
     folder: str
@@ -58,9 +58,9 @@ class Steps:
             setattr(os, name, self._of_path(name))
         io.open = builtins.open = self._file_opened  # type: ignore[assignment]
 
-    def tell_count(self) -> None:
+    def tell_count(self, messages: int) -> None:
         """At the end of a session in which nothing was to happen."""
-        self._tell(f"{self.first_trial} until the first trial")
+        self._tell(f"{self.first_trial} {messages}")
 
     def step(self, what: str, *, writes: bool = False) -> bool:
         """One more; returns whether this write is to be a short one: the first from number ``at``.

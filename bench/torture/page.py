@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from bench.torture.messages import KILL_AGENT
+
 WRONG = ("lost", "repeated", "stuck", "left", "defect")
 _OF_A_SESSION = ("began", "took_s", "seed", "machine", "load_average")
 _HEAD = """\
@@ -25,10 +27,13 @@ something below its results. The fault happens in its place, in the controller's
 real: half of the bytes of a *short write* are in the file, and what is written next fails. *From
 here on* means that every further step fails as well until the session has ended. Kills of *any
 process* happen at a random time: of the controller, an agent, a service, or what a platform has
-started. After a *power cut* everything that was not synced is gone: the results are on an ext4 of
-their own, whose journal only a sync commits; while all processes of the case are stopped, what has
-reached the disk is copied; they are killed, and the copy is mounted in its place. *Tried* are steps
-in random order, as many as there was time for; a fault is *met* when it did happen.
+started. *The agent at a message* is killed when the controller has just sent it one, so that what
+it was asked for may be done, half done, or not begun; its steps are the messages to all agents in a
+session that goes on with a run and measures its last two trials. After a *power cut* everything
+that was not synced is gone: the results are on an ext4 of their own, whose journal only a sync
+commits; while all processes of the case are stopped, what has reached the disk is copied; they are
+killed, and the copy is mounted in its place. *Tried* are steps in random order, as many as there
+was time for; a fault is *met* when it did happen.
 
 """
 
@@ -50,6 +55,7 @@ def together(earlier: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
     return later | {
         "earlier": [*earlier.get("earlier", ()), session],
         "steps": earlier["steps"] | later["steps"],
+        "messages": earlier.get("messages", {}) | later["messages"],
         "skipped": {name: why for name, why in later["skipped"].items() if name in skipped},
         "cases": earlier["cases"] + later["cases"],
         "left_out": [*earlier.get("left_out", ()), *later.get("left_out", ())],
@@ -65,7 +71,8 @@ def table(document: dict[str, Any]) -> str:
     cases = document["cases"]
     for platform, fault in dict.fromkeys((c["platform"], c["fault"]) for c in _sorted(cases)):
         own = [c for c in cases if (c["platform"], c["fault"]) == (platform, fault)]
-        steps = "" if "any process" in fault else str(document["steps"][platform])
+        counted = document["messages" if fault == KILL_AGENT else "steps"]
+        steps = "" if "any process" in fault else str(counted[platform])
         rows.append(f"| {platform} | {fault} | {steps} | {_counts(own)} |")
     rows.append(f"| all | | | {_counts(cases)} |")
     return "\n".join(rows)

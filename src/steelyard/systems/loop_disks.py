@@ -42,8 +42,8 @@ class LoopDisks:
         """Detaches the device and removes its file."""
         host = self._ground.host_machine()
         self._ground.undo.apply(host, self._made[name])
-        del self._made[name]
         tell(host, ["rm", "-f", "--", self._backing(name)])
+        del self._made[name]
 
     def remove_all(self) -> None:
         for name in list(self._made):

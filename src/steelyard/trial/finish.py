@@ -14,7 +14,7 @@ from steelyard.records.schema import Outcome
 from steelyard.systems import services
 from steelyard.trial.attempt.attempt import Attempt, Ending
 from steelyard.trial.attempt.disk_checks import are_checked, check_disks_of, damaged
-from steelyard.trial.attempt.outcomes import TrialFailed, as_failed
+from steelyard.trial.attempt.outcomes import as_failed
 from steelyard.trial.attempt.prepare import undo_inside, undo_load, undo_outside, undo_owed
 from steelyard.trial.attempt.servers_of_disks import is_lost
 from steelyard.trial.session_state.context import KeptSystem
@@ -34,14 +34,17 @@ def finish(attempt: Attempt, ending: Ending | None) -> Ending | None:
     except (AgentRefusal, EngineError, SystemFailure) as error:
         failed = as_failed(error)
         attempt.session.pool.forget()
-        outcome = failed.outcome if _is_undone_anew(attempt, failed) else Outcome.UNDO_FAILED
+        outcome = failed.outcome if _is_undone_anew(attempt) else Outcome.UNDO_FAILED
         return Ending(outcome, failed.in_phase("undo"))
     return _ending_by_disks(attempt, ending)
 
 
-def _is_undone_anew(attempt: Attempt, failed: TrialFailed) -> bool:
-    """Whether a new agent has undone everything where one ended on the way."""
-    if failed.outcome is not Outcome.AGENT_LOST or attempt.stays_up:
+def _is_undone_anew(attempt: Attempt) -> bool:
+    """Whether a second time undoes everything: where an agent or a command was killed on the way.
+
+    What was undone before stays so, and each step looks whether there is anything left for it.
+    """
+    if attempt.stays_up:
         return False
     try:
         with attempt.timeline.during("undo"):

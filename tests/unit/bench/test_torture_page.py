@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bench.torture import page
 from bench.torture.faults import FAULTS
+from bench.torture.messages import KILL_AGENT
 
 ROOT = Path(__file__).parents[3]
 CASE = {"platform": "native", "fault": "no space", "at": 3, "met": "3 write /ledger.jsonl"}
@@ -17,6 +18,7 @@ DOCUMENT = {
     "machine": {"cores": 2},
     "load_average": 1.0,
     "steps": {"native": 9},
+    "messages": {"native": 4},
     "skipped": {"container": "podman"},
 }
 
@@ -39,10 +41,21 @@ def test_what_failed_is_counted_by_kind_and_named_and_what_was_not_met_is_no_suc
     assert "container: not run here (podman)" in text
 
 
+def test_what_happens_at_a_message_is_counted_of_all_messages() -> None:
+    killed = CASE | {"fault": KILL_AGENT, "wrong": {}}
+    text = page.whole(DOCUMENT | {"cases": [killed]}, "run.json")
+    assert f"| native | {KILL_AGENT} | 4 | 1 | 1 |" in text
+
+
 def test_sessions_are_counted_together_and_each_is_named_with_its_conditions() -> None:
     held = CASE | {"wrong": {}}
     first = DOCUMENT | {"cases": [held], "skipped": {"container": "not asked for", "disk": "root"}}
-    later = {"began": "2026-11-27", "load_average": 20.0, "steps": {"container": 30}}
+    later = {
+        "began": "2026-11-27",
+        "load_average": 20.0,
+        "steps": {"container": 30},
+        "messages": {},
+    }
     second = DOCUMENT | later | {"cases": [held | {"platform": "container"}], "skipped": {}}
     text = page.whole(page.together(first, second), "run.json")
     assert "| native | no space | 9 | 1 | 1 |" in text

@@ -86,12 +86,16 @@ class Disks:
         return AttachedDisk(disk, self._find(disk, inside), self._caches(disk), failed)
 
     def detach(self, disk: RawDisk) -> None:
-        """Takes it off and removes its file; what a server offers is blank again."""
-        qmp = self._running.qmp()
-        for name in reversed(device_names(disk)):
-            _remove_device(qmp, name)
-        qmp.execute("blockdev-del", {"node-name": disk.name})
-        del self._ports[disk.name]
+        """Takes it off and removes its file; what a server offers is blank again.
+
+        When it broke off, it goes on where it did.
+        """
+        if disk.name in self._ports:
+            qmp = self._running.qmp()
+            for name in reversed(device_names(disk)):
+                _remove_device(qmp, name)
+            qmp.execute("blockdev-del", {"node-name": disk.name})
+            del self._ports[disk.name]
         if disk.offered is None:
             tell(self._running.host_machine, ["rm", "-f", "--", self._file(disk.name)])
         else:

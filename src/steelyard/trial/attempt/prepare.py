@@ -164,8 +164,9 @@ def undo_inside(attempt: Attempt, instance: Instance) -> None:
     revert_settings(host, instance.applied, undo)
     for prepared in reversed(instance.prepared.values()):
         disks.take_down(host, prepared, undo)
-    for disk in reversed(instance.attached):
-        instance.platform.detach(disk)
+    while instance.attached:
+        instance.platform.detach(instance.attached[-1])
+        instance.attached.pop()
     host.remove_tree(instance.folder)
 
 
