@@ -1,4 +1,7 @@
-"""Faults at every step of a short run, and kills at random: prints every figure."""
+"""Faults at every step of a short run, and kills at random: prints every figure.
+
+SIGTERM ends it with the cases that are running; what was tried is kept.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import argparse
 import json
 import os
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -90,6 +94,7 @@ def tortured(options: argparse.Namespace, tried: Tried) -> dict[str, Any]:
     ):
         platforms = [p for p in PLATFORMS if p.name not in skipped]
         bench = Bench(controllers, Path(folder), options.keep)
+        signal.signal(signal.SIGTERM, lambda *_: bench.ends.set())
         list(pool.map(bench.prepare, platforms))
         began_s = time.monotonic()
         planned = _in_turn(platforms, options.faults or EVERY_FAULT, bench, chance)

@@ -7,6 +7,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from threading import Event
 
 from bench.torture.case import ANY_PROCESS, Case, Result
 from bench.torture.controller import Controllers, said
@@ -21,12 +22,13 @@ class Bench:
     """Knows of each platform how many steps its runs have, and a run that was stopped near its end.
 
     ``steps``: of the opening of a run up to its first trial, and of the session that measures its
-    last trials. ``messages``: of that session, to agents.
+    last trials. ``messages``: of that session, to agents. Once ``ends`` is set, no case begins.
     """
 
     def __init__(self, controllers: Controllers, folder: Path, keep: Path | None = None) -> None:
         self.steps: dict[str, int] = {}
         self.messages: dict[str, int] = {}
+        self.ends = Event()
         self._controllers = controllers
         self._folder = folder
         self._keep = keep
@@ -49,9 +51,9 @@ class Bench:
             case.close()
 
     def one(self, end_s: float, numbered: tuple[int, tuple[Platform, str, float]]) -> Result | None:
-        """One case, unless its time is over."""
+        """One case, unless its time is over, or it is asked to end."""
         number, (platform, fault, at) = numbered
-        if time.monotonic() > end_s:
+        if time.monotonic() > end_s or self.ends.is_set():
             return None
         folder = self._folder / f"{number:05d}"
         case = Case(self._controllers, folder, platform)

@@ -42,4 +42,5 @@ class Messages:
 
 def _words(message: dict[str, Any]) -> str:
     about = message.get("argv", message.get("path", ""))
-    return f"{message['verb']} {' '.join(about) if isinstance(about, list) else about}".strip()
+    words = " ".join([message["verb"], *(about if isinstance(about, list) else [about])])
+    return " ".join(words.split())

@@ -103,7 +103,7 @@ systems:
   two: {platform: native, service: {use: repaired, ready_timeout: 3 s}}
 workload: {use: http}
 load: {users: 1}
-trials: {margin: 5 %, window: 100 ms, retry: 9, budget: {trials: 6 per cell}}
+trials: {margin: 5 %, window: 100 ms, retry: 9, budget: {trials: 4 per cell}}
 """
 
 

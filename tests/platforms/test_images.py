@@ -42,6 +42,7 @@ def built_in(cache: Path) -> Image:
         return image
 
 
+@pytest.mark.system
 def test_a_second_build_gives_the_same_bits_and_a_third_is_not_made(tmp_path: Path) -> None:
     built(IMAGE, "guest")
     with Machines() as machines:
