@@ -130,6 +130,14 @@ def test_bad_input_is_one_message_with_its_place(name: str, tmp_path: Path) -> N
     assert "published-table-is-wrong" in err
 
 
+def test_a_study_is_no_table_and_what_checks_a_study_is_named(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text("study: mine\nload: {users: [1, 2]}\n", encoding="utf-8")
+    result = CliRunner().invoke(app, ["check", str(tmp_path / "study.yaml")])
+    assert result.exit_code == 2
+    assert "study.yaml:1:1:" in result.stderr.replace("\n", "")
+    assert "steelyard plan" in result.stderr
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["check", str(tmp_path / "none.csv")])
     assert result.exit_code == 2

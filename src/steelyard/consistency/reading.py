@@ -62,8 +62,11 @@ def read_rows(
     """Header and rows of a file that is whole.
 
     Raises:
-        StudyError: it is empty, ragged, too long, or names a column twice.
+        StudyError: it is YAML, empty, ragged, too long, or names a column twice.
     """
+    if path.suffix in {".yaml", ".yml"}:
+        hint = "`steelyard plan` checks a study file; give a CSV of measurements here"
+        refuse(slug, [Complaint(path, 1, 1, "this is YAML and no table", hint)])
     text = read_text(path, slug)
     names, *rows = [*itertools.islice(rows_of(text), MOST_ROWS + 2)] or [[]]
     how = "a header, then one row for each value"
