@@ -43,12 +43,13 @@ SlurmdTimeout=300
 SchedulerParameters=sched_interval=1,bf_interval=1
 SelectType=select/linear
 JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
+{accounting}
 GresTypes=board
 {nodes}
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 PartitionName=short Nodes=ALL MaxTime=1 State=UP
 """
+_NO_ACCOUNTING = "AccountingStorageType=accounting_storage/none"
 _NODE = (
     "NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs={cpus} "
     "SocketsPerBoard=1 CoresPerSocket={cpus} ThreadsPerCore=1 "
@@ -66,10 +67,14 @@ _READY_S = 60.0
 
 @dataclass
 class Laboratory:
-    """``nodes``: the features of each by its name; ``processes`` the daemons that run now."""
+    """``nodes``: the features of each by its name; ``processes`` the daemons that run now.
+
+    ``accounting`` are lines of its configuration.
+    """
 
     folder: Path
     nodes: dict[str, str]
+    accounting: str = _NO_ACCOUNTING
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     _holder: subprocess.Popen[bytes] | None = None
 
@@ -107,10 +112,14 @@ class Laboratory:
             assert said.readline() == b"up\n"
         self._write()
         self._start_munged()
+        self.before_controller()
         self.start("slurmctld")
         for name in self.nodes:
             self.start(name)
         self.wait_for(self.is_whole)
+
+    def before_controller(self) -> None:
+        """What the controller needs besides."""
 
     def start(self, name: str) -> None:
         """``slurmctld``, or the slurmd of a node."""
@@ -120,7 +129,7 @@ class Laboratory:
         argv = ["slurmctld", "-D"]
         if name != "slurmctld":
             argv = self.on_node(name, ["slurmd", "-D", "-N", name])
-        self.processes[name] = self._popen(argv)
+        self.processes[name] = self.popen(argv)
 
     def on_node(self, name: str, argv: Sequence[str]) -> list[str]:
         """The command with the ``boot_id`` and the lease folder of a node."""
@@ -204,7 +213,7 @@ class Laboratory:
             cpus = len(os.sched_getaffinity(0))
             port = 17001 + number
             lines.append(_NODE.format(name=name, port=port, cpus=cpus, features=features))
-        conf = _CONF.format(folder=self.folder, nodes="\n".join(lines))
+        conf = _CONF.format(folder=self.folder, nodes="\n".join(lines), accounting=self.accounting)
         (self.folder / "slurm.conf").write_text(conf, encoding="utf-8")
         (self.folder / "gres.conf").write_text("Name=board Count=1\n", encoding="utf-8")
 
@@ -222,10 +231,11 @@ class Laboratory:
             "seed-file": own / "seed",
         }
         argv = [f"--{name}={path}" for name, path in options.items()]
-        self.processes["munged"] = self._popen(["munged", "--foreground", "--force", *argv])
+        self.processes["munged"] = self.popen(["munged", "--foreground", "--force", *argv])
         self.wait_for((own / "socket").exists)
 
-    def _popen(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
+    def popen(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
+        """A daemon in the network of the laboratory."""
         return subprocess.Popen(
             self.inside(argv),
             env=self.environment,
@@ -240,7 +250,13 @@ class Laboratory:
 def laboratory(folder: Path, nodes: dict[str, str]) -> Iterator[Laboratory]:
     """Of these nodes with their features; skips where Slurm is not installed."""
     need(*TOOLS, root=True)
-    made = Laboratory(folder, nodes)
+    with running(Laboratory(folder, nodes)) as made:
+        yield made
+
+
+@contextmanager
+def running(made: Laboratory) -> Iterator[Laboratory]:
+    """It, from the first of its daemons to the last."""
     try:
         made.begin()
         yield made
