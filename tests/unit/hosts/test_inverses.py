@@ -79,7 +79,7 @@ def test_every_inverse_of_the_table_is_tried_here_under_its_name() -> None:
     assert {inverse.kind: type(inverse) for inverse in EXAMPLES} == INVERSES
 
 
-def loops(*backing: tuple[str, str]) -> Ran:
+def loops(*backing: tuple[str, str | None]) -> Ran:
     devices = [{"name": device, "back-file": file} for device, file in backing]
     return said(stdout=json.dumps({"loopdevices": devices}))
 
@@ -187,6 +187,14 @@ def test_only_the_loop_device_of_our_file_is_detached() -> None:
 def test_a_loop_device_whose_file_was_deleted_is_still_ours() -> None:
     machine = Machine()
     answers = [loops(("/dev/loop3", FILE + " (deleted)")), loops()]
+    machine.tools["losetup --list"] = lambda _: answers.pop(0)
+    DetachLoop(FILE).apply(machine.host())
+    assert "losetup --detach /dev/loop3" in runs(machine)
+
+
+def test_a_loop_device_that_somebody_else_is_about_to_attach_has_no_file() -> None:
+    machine = Machine()
+    answers = [loops(("/dev/loop0", None), ("/dev/loop3", FILE)), loops(("/dev/loop0", None))]
     machine.tools["losetup --list"] = lambda _: answers.pop(0)
     DetachLoop(FILE).apply(machine.host())
     assert "losetup --detach /dev/loop3" in runs(machine)

@@ -205,6 +205,15 @@ def test_a_stopped_system_that_is_asked_for_again_has_all_its_attempts_anew() ->
     assert forgiven_attempts([*begun, other], failed) == frozenset()
 
 
+def test_a_trial_whose_changes_could_not_be_undone_is_tried_again_by_the_next_session() -> None:
+    first, *_ = (trial for visit in plan("abab").visits for trial in visit.trials)
+    left = record(first, "x").model_copy(update={"outcome": Outcome.UNDO_FAILED})
+    in_that_session = Progress(3, [left])
+    in_the_next = Progress(3, [left], forgiven_attempts([], [left]))
+    assert in_that_session.finished(first)
+    assert not in_the_next.finished(first)
+
+
 def test_what_was_forgiven_stops_no_system_and_what_fails_later_does() -> None:
     planned = plan("aaaaaa")
     trials = [trial for visit in planned.visits for trial in visit.trials]

@@ -110,14 +110,17 @@ class Progress:
 def forgiven_attempts(
     events: Iterable[Event], records: Iterable[TrialRecord]
 ) -> frozenset[Attempt]:
-    """Those that failed on systems which the user asked to measure again, before that."""
+    """Of earlier sessions: those that failed on systems which the user asked to measure again, and
+    those whose changes could not be undone, since they have been when a session measures.
+    """
+    records = list(records)
     failed = {
         (record.trial, record.attempt): record.cell.system
         for record in records
         if record.outcome is not Outcome.OK
     }
     begun: list[Attempt] = []
-    forgiven: set[Attempt] = set()
+    forgiven = {(r.trial, r.attempt) for r in records if r.outcome is Outcome.UNDO_FAILED}
     for event in events:
         if isinstance(event, AttemptStarted):
             begun.append((event.trial, event.attempt))

@@ -99,10 +99,14 @@ class DetachLoop:
 
 
 def loops_of(host: Host, backing_file: str) -> list[str]:
-    """The loop devices that have this file behind them, as ``/dev/loop0``."""
+    """The loop devices that have this file behind them, as ``/dev/loop0``.
+
+    One that another process is about to attach or detach has no file behind it.
+    """
     listed = run_tool(host, ["losetup", "--list", "--json", "--output", "NAME,BACK-FILE"])
     devices = json.loads(listed)["loopdevices"] if listed.strip() else []
-    return [d["name"] for d in devices if d["back-file"].removesuffix(_GONE) == backing_file]
+    behind = {device["name"]: device["back-file"] or "" for device in devices}
+    return [name for name, file in behind.items() if file.removesuffix(_GONE) == backing_file]
 
 
 @dataclass(frozen=True)
