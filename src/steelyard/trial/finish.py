@@ -42,11 +42,13 @@ def finish(attempt: Attempt, ending: Ending | None) -> Ending | None:
 def _is_undone_anew(attempt: Attempt) -> bool:
     """Whether a second time undoes everything: where an agent or a command was killed on the way.
 
-    What was undone before stays so, and each step looks whether there is anything left for it.
+    What was undone before stays so, and each step looks whether there is anything left for it. Of
+    what stays up, all is taken down.
     """
-    if attempt.stays_up:
-        return False
     try:
+        if attempt.stays_up:
+            take_down_all(attempt)
+            return True
         with attempt.timeline.during("undo"):
             undo(attempt)
     except (AgentRefusal, EngineError, SystemFailure):

@@ -83,3 +83,25 @@ def test_what_an_agent_had_changed_that_ends_in_the_middle_of_a_step_is_undone_b
     assert "0002-2" in outcomes
     assert pending_undos(run.events()) == []
     assert list((tmp_path / "there").iterdir()) == []
+
+
+def test_systems_that_stay_up_are_taken_down_by_a_new_agent_where_theirs_is_lost_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, study = three_visits(tmp_path, STUDY.replace("reset: service", "reset: none"))
+    assert study.trials.reset == "none"
+    real, killed = finish.undo, []
+
+    def killing(attempt: Attempt) -> None:
+        if not killed:
+            killed.append(attempt.key)
+            attempt.instances[0].host.kill()
+            raise EngineError("the agent has ended", slug="agent-is-lost")
+        real(attempt)
+
+    monkeypatch.setattr(finish, "undo", killing)
+    run_session(study, run, Silence(), Interrupt(lambda _: None))
+
+    assert len(killed) == 1
+    assert {each.outcome for each in run.records()} == {Outcome.OK}
+    assert pending_undos(run.events()) == []

@@ -190,7 +190,7 @@ class SessionContext:
         """
         try:
             self.take_down_kept()
-            self.pool.clear()
+            _even_if_lost(self.pool.clear)
         except (AgentRefusal, SystemFailure) as refusal:
             raise _not_restored(str(refusal)) from refusal
         if self._scratch is not None:
@@ -205,7 +205,7 @@ class SessionContext:
         """
         while self.kept:
             _, system = self.kept.popitem()
-            system.take_down()
+            _even_if_lost(system.take_down)
 
     def record_disk_checks(self, system: str, checks: Sequence[DiskCheck]) -> None:
         """Those of a system that stayed up."""
@@ -248,6 +248,14 @@ def _claimant(run: Run, ledger: Ledger) -> Claimant:
         fences={event.machine: event.fence for event in leased},
         record=lambda machine, fence: ledger.append(MachineLeased(machine=machine, fence=fence)),
     )
+
+
+def _even_if_lost(take_down: Callable[[], None]) -> None:
+    """Again where an agent ended on the way: a new one goes on."""
+    try:
+        take_down()
+    except EngineError:
+        take_down()
 
 
 def _not_restored(message: str) -> HostError:
