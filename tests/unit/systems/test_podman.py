@@ -230,6 +230,17 @@ def test_an_image_that_is_gone_before_it_was_tagged_is_imported(
     assert runs(machine)[-1].endswith(name)
 
 
+def test_an_empty_image_that_podman_does_not_import_is_a_failure_of_podman(tmp_path: Path) -> None:
+    machine, spec = Machine(), SystemSpec(name="a", platform="podman")
+    machine.tools["podman import"] = lambda _: said(125)
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        undo = UndoLog(ledger)
+        context = InstanceContext(spec, 1, "steelyard-7-a-1", machine.host, undo, "/run/place")
+        with pytest.raises(SystemFailure) as caught:
+            provide(context, Tool(machine.host))
+    assert caught.value.kind == "tool_failed"
+
+
 def test_runs_share_no_image_that_they_import(tmp_path: Path) -> None:
     machine, spec = Machine(), SystemSpec(name="a", platform="podman")
     with Ledger(tmp_path / "ledger.jsonl") as ledger:
