@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.hosts.stand_in import Machine
+from tests.unit.hosts.stand_in import Machine, said
 
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.undo.actions.command import Command
 from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.actions.processes import EndProcess
 from steelyard.hosts.undo.log import UndoLog
@@ -64,6 +65,20 @@ def test_all_of_it_is_undone_newest_first(log: UndoLog, restore: Restore) -> Non
     machine = Machine()
     restored = restore(Lab(machine).open)
     assert machine.changes == [("remove", "/a/two"), ("remove", "/a/one")]
+    assert restored.left == log.pending() == []
+
+
+def test_what_is_refused_while_something_older_stands_is_undone_after_it(
+    log: UndoLog, restore: Restore
+) -> None:
+    log.plan("local", RemoveTree("/a/disk"))
+    log.plan("local", Command(("rm", "-f", "/a/disk/file"), "remove it"))
+    machine = Machine()
+    there = said(1, stderr="rm: cannot remove '/a/disk/file': Read-only file system")
+    removed = ("remove", "/a/disk")
+    machine.tools["rm -f"] = lambda _: said() if removed in machine.changes else there
+    restored = restore(Lab(machine).open)
+    assert [type(pending.inverse) for pending in restored.undone] == [RemoveTree, Command]
     assert restored.left == log.pending() == []
 
 

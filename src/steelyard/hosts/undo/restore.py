@@ -1,7 +1,8 @@
 """Undoes what a run has left on machines: newest first, and as much of it as can be.
 
 One inverse that fails does not keep the others: each looks itself whether what it needs is there,
-so those that depend on the failed one refuse, too, and all others are done.
+so those that depend on the failed one refuse, too, and all others are done. What was refused is
+asked once more when all else is undone.
 """
 
 from __future__ import annotations
@@ -59,9 +60,15 @@ def restore_all(log: UndoLog, open_machine: Opener, folders: RunFolders | None =
     """
     machines = _Machines(open_machine, folders)
     restored = Restored()
+    refused = []
     for pending in sorted(log.left_before(), key=_is_no_agent):
         if pending.inside:
             continue  # it goes with its instance, which is older and comes later
+        if machines.apply(log, pending) is None:
+            restored.undone.append(pending)
+        else:
+            refused.append(pending)
+    for pending in refused:  # a file of a disk that was mounted read-only, say: it is gone now
         left = machines.apply(log, pending)
         if left is None:
             restored.undone.append(pending)

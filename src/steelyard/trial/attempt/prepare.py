@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
+from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo.log import INSIDE
 from steelyard.records.schema import Outcome
@@ -154,12 +156,18 @@ def undo_inside(attempt: Attempt, instance: Instance) -> None:
     the lost one did.
     """
     lost = is_lost(instance)
-    undo_load(attempt, instance, but_on=instance.host if lost else None)
+    gone = instance.host if lost else None
+    with suppress(AgentRefusal):  # of a disk that is mounted read-only, say; it is asked again
+        undo_load(attempt, instance, but_on=gone)
     host = None if lost else _still_there(attempt, instance.host)
     if lost or instance.host.lost:
         attempt.session.pool.forget()
-    if host is None:
-        return
+    if host is not None:
+        _take_down(attempt, instance, host)
+    undo_load(attempt, instance, but_on=gone)
+
+
+def _take_down(attempt: Attempt, instance: Instance, host: Host) -> None:
     undo = attempt.session.undo
     revert_settings(host, instance.applied, undo)
     for prepared in reversed(instance.prepared.values()):
