@@ -114,8 +114,9 @@ def _failures(document: dict[str, Any]) -> str:
     ]
     found = [f"{len(failed)} of {count} cases failed:", "", *lines]
     reasons = [f"- {reason}" for reason in document.get("left_out", ())]
-    again = ["", "Taken out of the table by hand:", "", *reasons]
-    told = found if failed else [f"None of {count} cases failed."]
+    taken = "Cases that failed, or met nothing, and are not in the table, with their causes:"
+    again = ["", taken, "", *reasons]
+    told = found if failed else [f"None of the {count} cases in the table failed."]
     return "\n".join(told + again * bool(reasons))
 
 
