@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from steelyard.cli.main import app
 from steelyard.cli.planning.committing import tell_commitment
+from steelyard.cli.session.measure import write_reports
 from steelyard.judge.kinds.caveats import MachineMissing, WarnedTrials
 from steelyard.judge.machines.missing import missing_machines
 from steelyard.records.archive import Run, open_run
@@ -46,6 +47,15 @@ def test_every_form_that_needs_no_other_program_is_written_of_all_machines(
     assert all((tmp_path / FORMATS[name].file).is_file() for name in forms)
     for name in NAMES:
         assert name in (tmp_path / FORMATS["tex"].file).read_text(encoding="utf-8")
+
+
+def test_a_session_of_one_machine_writes_the_report_of_all_anew(run: Run) -> None:
+    part = run.machines()[NAMES[1]]
+    found = write_reports(part, ("md",))
+    assert found == find(part)
+    assert found == stored(part.report_path / "findings.json")
+    assert stored(run.report_path / "findings.json") == find(run)
+    assert (run.report_path / FORMATS["md"].file).is_file()
 
 
 @pytest.mark.parametrize("of_one", [False, True])

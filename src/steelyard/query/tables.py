@@ -1,25 +1,22 @@
 """The tables that a query can ask: their columns, and the rows of a run in each.
 
 Rows are those of the records, so that nothing is in a table that is not in the folder of a run;
-``verdicts`` alone are computed, or read from ``report/findings.json`` where this version wrote it.
+``verdicts`` alone are computed, or those of an earlier report of the same records.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from steelyard.errors import SteelyardError
-from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import IMPORT, Run
 from steelyard.records.files.checksums import held_against_the_plan
 from steelyard.records.files.parquet import polars
 from steelyard.records.schema import TrialRecord
-from steelyard.report.from_run import find, stored
+from steelyard.report.kept import found
 
 pl = polars("query")
 Row = tuple[Any, ...]
@@ -84,7 +81,7 @@ def _facts(run: Run) -> Iterator[Row]:
 
 
 def _verdicts(run: Run) -> Iterator[Row]:
-    for own in _findings(run).workloads:
+    for own in found(run).findings.workloads:
         for each in own.verdicts:
             conditions = None if each.conditions is None else _json(each.conditions)
             yield (
@@ -92,17 +89,6 @@ def _verdicts(run: Run) -> Iterator[Row]:
                 each.margin_log, each.alpha, each.estimate_log, each.low_log, each.high_log,
                 each.n_baseline, each.n_other,
             )  # fmt: skip
-
-
-def _findings(run: Run) -> RunFindings:
-    """As they were written, where that was of this run and after its last event."""
-    path = run.report_path / "findings.json"
-    with suppress(OSError, SteelyardError):  # not written, or by another version
-        if path.stat().st_mtime_ns >= run.ledger_path.stat().st_mtime_ns:
-            found = stored(path)
-            if (found.run, found.study_sha256) == (run.key, run.facts().study_sha256):
-                return found
-    return find(run)
 
 
 def _records(run: Run) -> Iterator[TrialRecord]:

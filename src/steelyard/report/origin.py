@@ -23,18 +23,16 @@ from steelyard.study.read import read_study
 
 
 def made_of(run: Run) -> str | None:
-    """The digest; ``None`` where a part is damaged, is a link, or goes away, and where the program
-    is no longer the one that was loaded.
+    """The digest; ``None`` where a part is damaged, is a link, or goes away.
 
     Of an import there is none, because it is judged in no time.
     """
-    program = _program()
-    if run.is_import or program is None or program != _LOADED:
+    if run.is_import or _LOADED is None:
         return None
     try:
         parts = (run, *run.machines().values())
         reports = {part.report_path for part in parts}
-        digest = hashlib.sha256(program.encode())
+        digest = hashlib.sha256(_LOADED.encode())
         for line in chain(map(_read_by, parts), _lines(run.path, run.path, reports)):
             digest.update(f"{line}\n".encode(errors="surrogateescape"))
     except (OSError, SteelyardError):
@@ -43,8 +41,11 @@ def made_of(run: Run) -> str | None:
 
 
 def still(run: Run, before: str | None) -> str | None:
-    """The digest from ``before`` something was read, if that is what is there now as well."""
-    return before if before is not None and before == made_of(run) else None
+    """The digest from ``before`` something was read, if that is what is there now as well, and the
+    program is still the one that was loaded.
+    """
+    fits = before is not None and before == made_of(run)
+    return before if fits and _program() == _LOADED else None
 
 
 def _read_by(part: Run) -> str:

@@ -75,6 +75,19 @@ def test_verdicts_are_those_of_the_judge(results: Path, run: Run) -> None:
     ]
 
 
+def test_findings_that_the_records_did_not_give_are_not_asked(
+    results: Path, run: Run, tmp_path: Path
+) -> None:
+    copy = tmp_path / "results"
+    shutil.copytree(results, copy)
+    report = next(copy.glob("*/*")) / "report"
+    report.mkdir(exist_ok=True)
+    no_verdict = [own.model_copy(update={"verdicts": ()}) for own in find(run).workloads]
+    stranger = find(run).model_copy(update={"workloads": tuple(no_verdict)})
+    (report / "findings.json").write_text(stranger.model_dump_json(), encoding="utf-8")
+    assert rows("SELECT word FROM verdicts", copy) == rows("SELECT word FROM verdicts", results)
+
+
 def planned(run: Run) -> dict[str, int]:
     """Visits of each system."""
     return dict(sorted(Counter(visit.system for visit in run.plan().visits).items()))

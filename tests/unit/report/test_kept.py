@@ -156,7 +156,7 @@ def test_another_program_judges_again(lab: Lab, monkeypatch: pytest.MonkeyPatch)
     assert lab.judged == 1
 
 
-def test_a_program_that_was_replaced_after_it_was_loaded_keeps_and_takes_nothing(
+def test_a_program_that_was_replaced_after_it_was_loaded_keeps_nothing(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(origin, "_program", lambda: "another")

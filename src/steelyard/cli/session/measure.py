@@ -180,13 +180,7 @@ def _interrupted(opened: Run, further: str) -> int:
 
 def _reported(opened: Run, wanted: Wanted, stream: EventStream | None, *, failed: bool) -> int:
     """Writes and prints what was found; ``failed``: on a machine that has left, by an error."""
-    before = made_of(opened)
-    each = find_each(opened)
-    findings = each.pop(opened)
-    written = tuple(dict.fromkeys((*wanted.formats, "json")))  # findings.json always lies beside
-    write(opened, findings, written, made_of=still(opened, before))
-    for part, own in each.items():
-        write(part, own, written)
+    findings = write_reports(opened, wanted.formats)
     reports = [shown(opened.report_path / file) for file in named_files(wanted.formats)]
     code = ExitCode.OPERATOR if failed else _exit_code(findings, wanted.fail_if)
     if stream is not None:
@@ -195,6 +189,17 @@ def _reported(opened: Run, wanted: Wanted, stream: EventStream | None, *, failed
         return code
     print_answer(findings, reports, _further(opened, findings))
     return code
+
+
+def write_reports(opened: Run, formats: tuple[str, ...]) -> RunFindings:
+    """What was found; the reports of all machines of the run that it is, or is of, are written."""
+    whole = Run(opened.of_machines or opened.path)
+    before = made_of(whole)
+    each = find_each(whole)
+    written = tuple(dict.fromkeys((*formats, "json")))  # findings.json always lies beside
+    for run, own in each.items():
+        write(run, own, written, made_of=still(whole, before) if run == whole else None)
+    return each[opened]
 
 
 def _further(opened: Run, findings: RunFindings) -> list[str]:
