@@ -9,6 +9,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from tests.golden.report_examples import CASES
 from tests.golden.report_findings import changed, findings
 from tests.unit.judge.several_workloads import judged
+from tests.unit.judge.test_capacity import findings as searched
 
 from steelyard.judge.findings import RunFindings
 from steelyard.report.formats.openmetrics import openmetrics_text
@@ -39,6 +40,19 @@ def test_medians_and_effects_are_those_of_the_findings() -> None:
     logs = [v.estimate_log for v in own.verdicts if v.estimate_log is not None]
     ratios = [math.log(value) for _, value in found["steelyard_effect_ratio"]]
     assert ratios == pytest.approx(logs)
+
+
+def test_largest_loads_of_searches_are_there_with_their_comparison() -> None:
+    own, found = searched().workloads[0], samples(searched())
+    assert [value for _, value in found["steelyard_capacity_median"]] == [
+        each.median for each in own.capacities
+    ]
+    words = [
+        labels["steelyard_verdict"]
+        for labels, holds in found["steelyard_verdict"]
+        if holds == 1 and labels["response"] == "capacity"
+    ]
+    assert words == [each.word.value for each in own.capacity_verdicts]
 
 
 def test_one_word_holds_of_each_comparison() -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.golden.report_examples import CASES
 from tests.golden.report_findings import changed, findings
 from tests.unit.judge.several_workloads import judged
+from tests.unit.judge.test_capacity import findings as searched
 
 from steelyard.judge.findings import RunFindings
 from steelyard.report.formats.other_tools import BETTER, action_text, benchfmt_text, bmf_text
@@ -45,6 +46,27 @@ def test_benchstat_gets_a_line_for_every_value(case: str) -> None:
     run = CASES[case]()
     cells = [cell for own in run.workloads for cell in own.cells if cell.median is not None]
     assert len(results(run)) == sum(len(cell.values) for cell in cells)
+
+
+def test_the_largest_load_of_a_search_is_a_measure_of_its_system() -> None:
+    fast, _ = searched().workloads[0].capacities
+    told = json.loads(bmf_text(searched()))["system=fast"]["capacity-users"]
+    assert told == {"value": fast.median, "lower_value": fast.low, "upper_value": fast.high}
+    bigger = json.loads(action_text(searched(), BETTER["bigger"]))
+    assert [each["value"] for each in bigger if each["name"] == "system=fast capacity"] == [
+        told["value"]
+    ]
+    assert [value for value, measure in results(searched()) if measure == "capacity-users"][
+        : len(fast.values)
+    ] == list(fast.values)
+
+
+def test_values_of_searches_are_left_out_where_some_held_the_largest_load() -> None:
+    run = searched(most=41.0)
+    fast, durable = run.workloads[0].capacities
+    assert fast.median is not None
+    told = [value for value, measure in results(run) if measure == "capacity-users"]
+    assert told == list(durable.values)
 
 
 def test_a_time_is_in_nanoseconds_whatever_its_unit_was() -> None:

@@ -54,6 +54,13 @@ def _families(run: RunFindings) -> Iterator[_Family]:
         "response_median_high": "Upper end of the interval of the median.",
         "trials": "Trials of a cell with a value of the response.",
     })  # fmt: skip
+    capacities = [sample for shared, view in of_each for sample in _capacities(shared, view)]
+    yield from _gauges(capacities, {
+        "capacity_median": "Median of the largest load that keeps the targets of a search.",
+        "capacity_low": "Lower end of the interval of that median.",
+        "capacity_high": "Upper end of the interval of that median.",
+        "capacity_searches": "Searches that the median rests on.",
+    })  # fmt: skip
     verdicts = [sample for shared, view in of_each for sample in _effects(shared, view)]
     yield from _gauges(verdicts, {
         "effect_ratio": "Ratio of a system to the baseline.",
@@ -87,8 +94,22 @@ def _cells(shared: _Labels, view: View) -> Iterator[tuple[str, _Labels, float | 
         yield "trials", labels, len(cell.values)
 
 
+def _capacities(shared: _Labels, view: View) -> Iterator[tuple[str, _Labels, float | None]]:
+    for found in view.own.capacities:
+        labels = shared | {
+            "response": found.name,
+            "unit": found.unit,
+            "system": found.system,
+            **_conditions(found.conditions, view.run.labels),
+        }
+        yield "capacity_median", labels, found.median
+        yield "capacity_low", labels, found.low
+        yield "capacity_high", labels, found.high
+        yield "capacity_searches", labels, found.searches or len(found.values)
+
+
 def _compared(shared: _Labels, view: View) -> Iterator[tuple[_Labels, VerdictFinding]]:
-    for verdict in view.own.verdicts:
+    for verdict in (*view.own.verdicts, *view.own.capacity_verdicts):
         where = "overall" if verdict.conditions is None else "condition"
         yield (
             shared

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-from steelyard.judge.findings import CellFinding, ResponseFinding, RunFindings
-from steelyard.report.view import views
+from steelyard.judge.findings import RunFindings
+from steelyard.report.view import View, views
 from steelyard.report.vocabulary import response_of
+from steelyard.study.model import Level
 
 _NS_OF = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
@@ -23,12 +24,20 @@ BETTER: dict[str, _Better] = {"smaller": "lower", "bigger": "higher"}
 
 
 class _Row(NamedTuple):
-    """One response of one cell that has values; ``place`` names workload, system and conditions."""
+    """A response of a cell that has values, or the largest load that keeps the targets of a search.
+
+    ``place`` names workload, system and conditions. ``values`` are left out where some searches
+    found none within what they try: the others alone would be too low, or too high.
+    """
 
     place: dict[str, str]
-    response: ResponseFinding
-    cell: CellFinding
+    response: str
+    unit: str
+    direction: str | None
     median: float
+    low: float | None
+    high: float | None
+    values: tuple[float, ...]
 
     @property
     def name(self) -> str:
@@ -39,9 +48,9 @@ def bmf_text(run: RunFindings) -> str:
     """Bencher Metric Format: for each cell its responses, as median and interval."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for row in _rows(run):
-        ends = {"lower_value": row.cell.low, "upper_value": row.cell.high}
+        ends = {"lower_value": row.low, "upper_value": row.high}
         known = {key: value for key, value in ends.items() if value is not None}
-        measure = "-".join(filter(None, (row.response.name, _word(row.response.unit))))
+        measure = "-".join(filter(None, (row.response, _word(row.unit))))
         found.setdefault(row.name, {})[measure] = {"value": row.median, **known}
     return json.dumps(found, indent=2) + "\n"
 
@@ -54,12 +63,12 @@ def benchfmt_text(run: RunFindings) -> str:
     lines = [f"study: {_one_line(run.study)}", f"run: {_one_line(run.run)}", ""]
     for row in _rows(run):
         place = "/".join(f"{_word(key)}={_word(value)}" for key, value in row.place.items())
-        factor = _NS_OF.get(row.response.unit)
-        unit = "ns" if factor is not None else _word(row.response.unit) or "count"
-        measure = f"{_word(row.response.name)}-{unit}"
+        factor = _NS_OF.get(row.unit)
+        unit = "ns" if factor is not None else _word(row.unit) or "count"
+        measure = f"{_word(row.response)}-{unit}"
         lines += [
             f"BenchmarkTrial/{place} 1 {value * (factor or 1.0)!r} {measure}"
-            for value in row.cell.values
+            for value in row.values
         ]
     return "\n".join(lines) + "\n"
 
@@ -70,33 +79,43 @@ def action_text(run: RunFindings, better: _Better) -> str:
     Only the responses of that direction.
     """
     rows: list[dict[str, Any]] = [
-        {"name": f"{row.name} {row.response.name}", "unit": row.response.unit, "value": row.median}
-        | _range(row.cell)
+        {"name": f"{row.name} {row.response}", "unit": row.unit, "value": row.median} | _range(row)
         for row in _rows(run)
-        if row.response.direction == better
+        if row.direction == better
     ]
     return json.dumps(rows, indent=2) + "\n"
 
 
-def _range(cell: CellFinding) -> dict[str, str]:
-    if cell.low is None or cell.high is None:
+def _range(row: _Row) -> dict[str, str]:
+    if row.low is None or row.high is None:
         return {}
-    return {"range": f"{cell.low:.6g}..{cell.high:.6g}"}
+    return {"range": f"{row.low:.6g}..{row.high:.6g}"}
 
 
 def _rows(run: RunFindings) -> Iterator[_Row]:
     for view in views(run):
-        several = len(run.workloads) > 1
         for cell in view.own.cells:
-            if cell.median is None:
-                continue
-            place = {"workload": view.own.name} if several else {}
-            place["system"] = cell.cell.system
-            place |= {
-                factor: run.labels.level(level, factor)
-                for factor, level in cell.cell.conditions.items()
-            }
-            yield _Row(place, response_of(view, cell.response), cell, cell.median)
+            if cell.median is not None:
+                response = response_of(view, cell.response)
+                yield _Row(
+                    _place(view, cell.cell.system, cell.cell.conditions),
+                    response.name, response.unit, response.direction,
+                    cell.median, cell.low, cell.high, cell.values,
+                )  # fmt: skip
+        for each in view.own.capacities:
+            if each.median is not None:
+                all_found = each.searches in {None, len(each.values)}
+                yield _Row(
+                    _place(view, each.system, each.conditions),
+                    each.name, each.unit, "higher",
+                    each.median, each.low, each.high, each.values if all_found else (),
+                )  # fmt: skip
+
+
+def _place(view: View, system: str, conditions: Mapping[str, Level]) -> dict[str, str]:
+    workload = {"workload": view.own.name} if len(view.run.workloads) > 1 else {}
+    levels = {factor: view.run.labels.level(of, factor) for factor, of in conditions.items()}
+    return {**workload, "system": system, **levels}
 
 
 def _word(text: str) -> str:
