@@ -62,8 +62,15 @@ def _cell_finding(cell: Cell, response: str, records: Sequence[TrialRecord]) -> 
         low=low,
         high=high,
         interval_level=INTERVAL_LEVEL,
+        beyond=sum(is_beyond(record, response) for record in good),
         not_measured=not_measured(records, response),
     )
+
+
+def is_beyond(record: TrialRecord, response: str) -> bool:
+    """Whether a value lies beyond all others, and so is none."""
+    measured = record.responses.get(response)
+    return measured is not None and measured.infinite
 
 
 def median_interval(values: Sequence[float]) -> tuple[float | None, float | None]:

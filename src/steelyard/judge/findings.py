@@ -181,6 +181,7 @@ class CellFinding(Frozen):
 
     ``median``, ``low`` and ``high`` are ``None`` without values; ``low..high`` is the
     distribution-free interval of the median at ``interval_level``, ``None`` below six values.
+    ``beyond`` counts good trials whose value lies beyond all others, which ``values`` lack.
     """
 
     cell: Cell
@@ -191,6 +192,7 @@ class CellFinding(Frozen):
     low: float | None
     high: float | None
     interval_level: float
+    beyond: int = 0
     not_measured: tuple[NotMeasured, ...] = ()
 
 

@@ -223,5 +223,7 @@ def _left(run: RunFindings) -> Iterator[Problem]:
     for each in caveats:
         if isinstance(each, CleanupIncomplete):
             title = f"{counted(each.count, 'difference')} left on the machines after the run"
+            if each.pending:
+                title = f"{counted(each.pending, 'change')} of the run not undone"
             yield Problem("not_restored", title, (f"{notes.text(each, run.labels)}.",))
             return

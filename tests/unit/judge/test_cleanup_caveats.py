@@ -91,6 +91,13 @@ def test_a_change_that_was_not_undone_is_distinguished_from_what_others_changed(
     assert found.pending == 0
 
 
+def test_a_change_that_was_not_undone_is_said_where_no_machine_differs() -> None:
+    for events in ([planned(1), compared()], [planned(1)], [planned(1), compared(others=("/b",))]):
+        left, *_ = cleanup_caveats(events)
+        assert left == CleanupIncomplete(count=0, pending=1, differences=())
+        assert "difference" not in notes.text(left, Labels())
+
+
 def test_the_clean_up_of_a_machine_that_could_not_be_listed_is_not_verified() -> None:
     (found,) = cleanup_caveats([compared(not_listed={"ssh://far": "unreachable"})])
     assert found == CleanupNotVerified(machine="ssh://far", error="unreachable")

@@ -11,12 +11,22 @@ from tests.unit.judge.quick import judge_study, look
 from tests.unit.judge.studies import RESPONSES, Value, a_record, a_study, kinds, noisy
 
 from steelyard.inference.sequential import VerdictWord
-from steelyard.judge.findings import RunFindings, VerdictFinding
-from steelyard.judge.kinds.verdict_notes import GuardrailsOpen, ValuesUndefined, ValueUnusable
+from steelyard.judge.findings import RunFindings, VerdictFinding, WorkloadFindings
+from steelyard.judge.kinds.verdict_notes import (
+    GuardrailsOpen,
+    NeverFailed,
+    ValuesUndefined,
+    ValueUnusable,
+)
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.missing import FailedBeyond, TooFewTimes
 from steelyard.records.schema import Measured, TrialRecord
+from steelyard.report import notes
+from steelyard.report.formats.markdown import markdown_text
+from steelyard.report.sentences.failures import contrast_lines
+from steelyard.report.tables.response_notes import BEYOND, NOT_MEASURED
+from steelyard.study.labels import Labels
 from steelyard.study.model import GuardrailSpec, Study
 
 FAILURES = GuardrailSpec(
@@ -164,6 +174,24 @@ def test_failures_are_judged_by_visit_with_their_odds() -> None:
     assert contrast.low_log > 0
 
 
+@pytest.mark.parametrize("shares", [(0.0, 0.05), (0.05, 0.0)])
+def test_a_system_without_any_failure_has_no_ratio_to_one_that_fails(
+    shares: tuple[float, float],
+) -> None:
+    """Odds of nothing are those of half an operation in a trial: a longer window halves them."""
+    own = findings(shares=shares).workloads[0]
+    (contrast,) = own.failure_contrasts
+    assert contrast.word == ("fails_more" if shares[1] else "fails_less")
+    assert (contrast.odds_log, contrast.low_log, contrast.high_log) == (None, None, None)
+    (line,) = contrast_lines(contrast)
+    assert "times the odds" not in line
+    (verdict,) = listed_failures(shares).verdicts[-1:]
+    assert verdict.word is (VerdictWord.SLOWER if shares[1] else VerdictWord.FASTER)
+    assert (verdict.estimate_log, verdict.low_log, verdict.high_log) == (None, None, None)
+    (note,) = (note for note in verdict.notes if isinstance(note, NeverFailed))
+    assert note.systems == (verdict.other if shares[0] else verdict.baseline,)
+
+
 def test_no_failure_at_all_is_below_three_over_n_and_no_difference() -> None:
     found = findings()
     assert found.workloads[0].failure_contrasts[0].word == "none_failed"
@@ -188,19 +216,29 @@ def test_more_operations_alone_do_not_look_like_fewer_failures() -> None:
     assert found.workloads[0].failure_contrasts[0].word == "undecided"
 
 
-def test_a_listed_response_of_failures_is_judged_and_not_refused_for_its_zeros() -> None:
-    study, plan, records = check_guardrail(shares=(0.01, 0.03))
+def listed_failures(shares: tuple[float, float]) -> WorkloadFindings:
+    """Of a study that lists its failures as a response."""
+    study, plan, records = check_guardrail(shares=shares)
     errors = RESPONSES["p99"].model_copy(update={"name": "errors", "label": "errors"})
     smtp = study.measured["smtp"]
     smtp = smtp.model_copy(update={"responses": smtp.responses | {"errors": errors}})
     listed = study.model_copy(update={"measured": {"smtp": smtp}})
-    found = judge_study(listed, plan, records, run="r")
-    verdict = next(v for v in found.workloads[0].verdicts if v.response == "errors")
+    return judge_study(listed, plan, records, run="r").workloads[0]
+
+
+def test_a_listed_response_of_failures_is_judged_and_not_refused_for_its_zeros() -> None:
+    own = listed_failures((0.01, 0.03))
+    verdict = next(v for v in own.verdicts if v.response == "errors")
     assert verdict.word is VerdictWord.SLOWER
+    assert verdict.estimate_log is not None
 
 
 def undefined(share_of_other: float, noise: float = 0.01) -> VerdictFinding:
-    """A study by p99, where the other system's is undefined in some visits."""
+    """By p99, where that of the other system is undefined in some visits."""
+    return overall(partly_undefined(share_of_other, noise))
+
+
+def partly_undefined(share_of_other: float, noise: float = 0.01) -> RunFindings:
     tail = RESPONSES["p99"].model_copy(update={"primary": True})
     study = a_study(users=(1,), per_cell=16, responses={"p99": tail})
     plan = make_plan(study, 3)
@@ -216,7 +254,28 @@ def undefined(share_of_other: float, noise: float = 0.01) -> VerdictFinding:
         return a_record(trial, None, responses={"p99": Measured(value=value, unit="ns")})
 
     records = [record(t) for visit in plan.visits for t in visit.trials]
-    return overall(judge_study(study, plan, records, run="r"))
+    return judge_study(study, plan, records, run="r")
+
+
+def test_a_cell_counts_the_trials_that_lie_beyond_all_values() -> None:
+    fast, durable = partly_undefined(1.0).workloads[0].cells
+    assert (fast.beyond, durable.beyond, durable.values) == (0, 15, ())
+
+
+def test_what_lies_beyond_is_said_to_be_there_in_the_table() -> None:
+    text = markdown_text(partly_undefined(1.0))
+    assert BEYOND in text
+    assert f"| {NOT_MEASURED} |" not in text
+
+
+def test_a_dip_that_had_not_ended_is_not_put_down_to_failed_operations() -> None:
+    note = ValuesUndefined(
+        label="dip", baseline="one", other="two", undefined_baseline=3, visits_baseline=3,
+        undefined_other=5, visits_other=5, why="not_recovered",
+    )  # fmt: skip
+    for said in (notes.text(note, Labels()), notes.brief(note, Labels())):
+        assert "operations failed" not in said
+    assert "that of the others" not in notes.text(note, Labels()), "there are none"
 
 
 def test_a_percentile_that_is_undefined_everywhere_ranks_last() -> None:

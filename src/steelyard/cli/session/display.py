@@ -27,6 +27,7 @@ from steelyard.records.events import Event, VisitsTimed, WallClocksCompared
 from steelyard.records.schema import TrialRecord
 from steelyard.report import notes
 from steelyard.report.figures import counted, quantity
+from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.warnings import warning_text
 from steelyard.report.sentences.terminal.interim import left_words, progress_words
 from steelyard.report.sentences.terminal.resolution import resolution_lines
@@ -123,10 +124,13 @@ class Display:
 
     def _response(self, record: TrialRecord) -> str:
         primary = study_of(self._study, record.cell.conditions).primary
-        value = record.value(primary.name)
-        return f"{primary.label} " + (
-            "not measured" if value is None else quantity(value, primary.unit)
-        )
+        measured, value = record.responses.get(primary.name), record.value(primary.name)
+        if value is not None:
+            return f"{primary.label} {quantity(value, primary.unit)}"
+        if measured is None or not measured.infinite:
+            return f"{primary.label} not measured"
+        why = "" if measured.missing is None else f" ({missing_text(measured.missing)})"
+        return f"{primary.label} beyond all values{why}"
 
     def _show(self) -> None:
         if self._live is not None:

@@ -34,6 +34,7 @@ from steelyard.errors import ExitCode, HostError, RecordError
 from steelyard.hosts.lease import Busy
 from steelyard.hosts.secrets import refuse_missing_secrets
 from steelyard.judge.findings import RunFindings, WorkloadFindings
+from steelyard.judge.kinds.caveats import CleanupIncomplete
 from steelyard.plan.make import Planned
 from steelyard.records.archive import Run, open_run
 from steelyard.records.deletion import delete_whole
@@ -225,6 +226,8 @@ def _exit_code(findings: RunFindings, fail_if: Sequence[FailIf]) -> int:
         return ExitCode.VERDICT_NOT_MET
     measured = {attempt.trial for attempt in findings.attempts if attempt.outcome == "ok"}
     tried = {attempt.trial for attempt in findings.attempts}
+    if any(isinstance(each, CleanupIncomplete) and each.pending for each in findings.caveats):
+        return ExitCode.OPERATOR
     missing = findings.stop.reason == "failures" or any(map(_missing, views(findings)))
     missing = missing or any(each.damaged for each in findings.disks)
     return ExitCode.TRIALS_FAILED if tried - measured or missing else ExitCode.DONE

@@ -24,6 +24,7 @@ from steelyard.judge.kinds.verdict_notes import (
     GuardrailNotChecked,
     InvalidUnequal,
     MarginBelowResolution,
+    NeverFailed,
     OneConstant,
     SpreadsDiffer,
     StallsDiffer,
@@ -35,6 +36,7 @@ from steelyard.judge.kinds.verdict_notes import (
 )
 from steelyard.judge.visits.pairs import Pair
 from steelyard.judge.visits.series import Series, Visits
+from steelyard.study.declared.responses import is_of_event
 
 _EXAGGERATED_BELOW_SDS = 2.5
 _IDLE = 0.5
@@ -62,6 +64,7 @@ def notes_on(
     if invalid is not None:
         yield invalid
     yield from _undefined(comparison, series)
+    yield from _never_failed(comparison, series)
     yield from _not_checked(guardrails)
     if len(series.visits) < FIRST_LOOK:
         yield TooFewVisits(visits=len(series.visits), needed=FIRST_LOOK)
@@ -86,7 +89,16 @@ def _undefined(comparison: Comparison, series: Series) -> Iterator[ValuesUndefin
             visits_baseline=series.n_baseline,
             undefined_other=of_other,
             visits_other=series.n_other,
+            why="not_recovered" if is_of_event(comparison.response.name) else "operations_failed",
         )
+
+
+def _never_failed(comparison: Comparison, series: Series) -> Iterator[NeverFailed]:
+    pair = comparison.pair
+    names = zip((pair.baseline, pair.other), series.never, strict=True)
+    systems = tuple(name for name, never in names if never)
+    if systems:
+        yield NeverFailed(label=comparison.response.label, systems=systems)
 
 
 def _not_checked(guardrails: tuple[CheckedGuardrail, ...]) -> Iterator[GuardrailNotChecked]:

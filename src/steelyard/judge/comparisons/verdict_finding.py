@@ -53,7 +53,7 @@ def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFindi
     """
     comparison, series = judged.comparison, judged.series
     sign = _sign(judged)
-    found = judged.estimate()
+    found = _estimate(judged)
     known = series.defined()
     shape = shape_of(known.values, known.other)
     sizes = _sizes(judged.tests, judged, margin_log, found)
@@ -148,13 +148,19 @@ def _sign(judged: Judged) -> int:
 
 def size_so_far(judged: Judged, margin_log: float) -> SizeSoFar | None:
     """What the finding of this comparison would say of its size; ``None`` while there is none."""
-    found = judged.estimate()
+    found = _estimate(judged)
     if found is None or judged.tests is None:
         return None
     sign = _sign(judged)
     sizes = _sizes(judged.tests, judged, margin_log, found)
     low, high = _size_of_the_word(judged, sizes).present.signed(sign)
     return SizeSoFar(sign * found.ratio_log, low, high)
+
+
+def _estimate(judged: Judged) -> Estimate | None:
+    """``None`` of a difference from visits in which nothing failed: it has no size."""
+    without = any(judged.series.never) and judged.word is not VerdictWord.EQUIVALENT
+    return None if without else judged.estimate()
 
 
 def _on_several(judged: Judged) -> bool:
@@ -275,7 +281,7 @@ def _deciding_look(
 ) -> DecidingLook | None:
     """Estimate and interval at the look that decided, where those of all visits deny the word."""
     said = judged.said
-    if not judged.words or not _denies(judged, now, margin_log):
+    if not judged.words or _estimate(judged) is None or not _denies(judged, now, margin_log):
         return None
     found = said.estimate()
     then = _sizes(said.tests, judged, margin_log, found)

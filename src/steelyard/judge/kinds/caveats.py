@@ -302,8 +302,9 @@ class CleanupVerified(Note):
 class CleanupIncomplete(Note):
     """So many things differ after the run; ``differences`` are the first of them.
 
-    ``pending`` is how many changes of the run were not undone. Where it is 0, something else
-    changed the machines meanwhile, or a program that was measured did.
+    ``pending`` is how many changes of the run were not undone, whether or not they show as
+    differences. Where it is 0, something else changed the machines meanwhile, or a program that
+    was measured did.
     """
 
     kind: Literal["cleanup_incomplete"] = "cleanup_incomplete"

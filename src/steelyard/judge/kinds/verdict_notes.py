@@ -246,8 +246,19 @@ class InvalidUnequal(Note):
     measured_other: int
 
 
+class NeverFailed(Note):
+    """No operation of these systems failed, so that odds of an error have no ratio to theirs."""
+
+    kind: Literal["never_failed"] = "never_failed"
+    label: str
+    systems: tuple[str, ...]
+
+
 class ValuesUndefined(Note):
-    """Visits in which too many operations failed: they rank last and have no ratio."""
+    """Visits beyond all values: they rank last and have no ratio.
+
+    ``why``: too many operations failed, or a dip had not ended when the window did.
+    """
 
     kind: Literal["values_undefined"] = "values_undefined"
     label: str
@@ -257,6 +268,7 @@ class ValuesUndefined(Note):
     visits_baseline: int
     undefined_other: int
     visits_other: int
+    why: Literal["operations_failed", "not_recovered"] = "operations_failed"
 
 
 class GuardrailNotChecked(Note):
@@ -370,6 +382,7 @@ VerdictNote = Annotated[
     | Withheld
     | InvalidUnequal
     | ValuesUndefined
+    | NeverFailed
     | GuardrailNotChecked
     | SpreadsDiffer
     | OneConstant

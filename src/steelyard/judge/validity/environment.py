@@ -18,7 +18,8 @@ _INSIDE = "inside:"
 
 
 def cleanup_caveats(events: Sequence[Event]) -> Iterator[Caveat]:
-    """One for all machines that were compared, and one for each that was not.
+    """One for all machines that were compared or have changes that were not undone, and one for
+    each that was not compared.
 
     What others changed meanwhile has one of its own.
     """
@@ -26,10 +27,11 @@ def cleanup_caveats(events: Sequence[Event]) -> Iterator[Caveat]:
     machines = sorted({name for event in compared for name in event.machines})
     count = sum(event.count for event in compared)
     others = [each for event in compared for each in event.others]
-    if count:
+    pending = _pending(events)
+    if count or pending:
         differences = [each for event in compared for each in event.differences]
         yield CleanupIncomplete(
-            count=count, pending=_pending(events), differences=tuple(differences[:_NAMED])
+            count=count, pending=pending, differences=tuple(differences[:_NAMED])
         )
     elif machines:
         yield CleanupVerified(machines=tuple(machines), by_others=len(others))

@@ -204,7 +204,10 @@ class Readings:
             )
             found = self._measured(pair, numbers, self._wanted(pair, conditions), response)
             of_whole = scale == "log" and not _OF_A_PART.search(response.name)
-            known[asked] = replace(found, series=replace(found.series, whole=of_whole))
+            sign = -1.0 if response.direction == "lower" else 1.0
+            of_none = sign * math.log(half / (1 + half)) if half else None
+            series = replace(found.series, whole=of_whole, of_none=of_none)
+            known[asked] = replace(found, series=series)
         return known[asked].until(self._last)
 
     def _wanted(self, pair: Pair, conditions: Conditions | None) -> list[Key]:

@@ -26,6 +26,8 @@ class Series:
     ``problems`` say why nothing can be judged. ``covariate`` is what was measured of the machine
     before each visit, shape (visits, parts), ``None`` without any; ``parts`` names its columns.
     ``whole``: the numbers are of all that a window did, and not of its slowest part.
+    ``of_none``: of shares, the number of a visit in which nothing failed; it depends on how many
+    operations a trial has.
     """
 
     visits: tuple[int, ...]
@@ -37,6 +39,7 @@ class Series:
     covariate: Floats | None = None
     parts: tuple[str, ...] = ()
     whole: bool = False
+    of_none: float | None = None
 
     @property
     def n_other(self) -> int:
@@ -51,6 +54,14 @@ class Series:
         """Visits of baseline and other beyond all values: they rank last."""
         undefined = ~np.isfinite(self.values)
         return int((undefined & ~self.other).sum()), int((undefined & self.other).sum())
+
+    @property
+    def never(self) -> tuple[bool, bool]:
+        """Whether nothing failed in any visit of baseline and other: their ratio has no size."""
+        if self.of_none is None:
+            return False, False
+        none = np.abs(self.values - self.of_none) <= ROUNDING_LOG
+        return bool(none[~self.other].all()), bool(none[self.other].all())
 
     def first(self, rows: int) -> Series:
         """The same as its first rows are without the others."""

@@ -41,6 +41,7 @@ from steelyard.judge.kinds.verdict_notes import (
 from steelyard.report.effects import percent_of, signed_effect
 from steelyard.report.figures import counted, listed, percent, significant
 from steelyard.report.notes.registry import shortens
+from steelyard.report.notes.verdict import WHY_UNDEFINED
 from steelyard.report.vocabulary import noun
 from steelyard.units import format_duration
 
@@ -154,8 +155,8 @@ def _steps_too_coarse(note: StepsTooCoarse) -> str:
 def _values_undefined(note: ValuesUndefined) -> str:
     return (
         f"{noun(note.label)} is undefined in "
-        f"{counted(note.undefined_baseline + note.undefined_other, 'visit')}: too many "
-        "operations failed"
+        f"{counted(note.undefined_baseline + note.undefined_other, 'visit')}: "
+        f"{WHY_UNDEFINED[note.why]}"
     )
 
 

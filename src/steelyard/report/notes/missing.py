@@ -61,9 +61,7 @@ TEXTS = {
     "column_not_reported": "the kernel does not tell {column}",
     "too_few_samples": "{samples} samples in the window, {needed} are needed",
     "too_few_times": "fewer than the {needed:,} samples that {figure} needs (ten above it)",
-    "failed_beyond": (
-        "undefined ({failed_share:.2g} of the operations failed, and a failed one never ended)"
-    ),
+    "failed_beyond": ("{failed_share:.2%} of the operations failed, and a failed one never ended"),
     "turned_away": (
         "clients were turned away {times:,} times while they had no operation, which is in no "
         "share of operations; let each operation have a connection of its own"

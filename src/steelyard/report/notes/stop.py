@@ -101,15 +101,18 @@ def _cleanup_verified(note: CleanupVerified) -> str:
 
 @writes(CleanupIncomplete)
 def _cleanup_incomplete(note: CleanupIncomplete) -> str:
-    shown = _shown(note)
     count = counted(note.count, "difference")
-    if note.pending:
-        undone = f"{counted(note.pending, 'change')} of this run not undone"
-        return f"Clean-up incomplete, {undone}: {count} from before the run: {shown}"
-    return (
-        f"Every change of this run was undone; of other programs, or of one that was measured, "
-        f"{count} from before it: {shown}"
+    if not note.pending:
+        return (
+            f"Every change of this run was undone; of other programs, or of one that was measured, "
+            f"{count} from before it: {_shown(note)}"
+        )
+    are = "is" if note.pending == 1 else "are"
+    left = (
+        f"{counted(note.pending, 'change')} of this run {are} not undone; `steelyard restore` with "
+        "the folder of the run tries again and says what hinders it"
     )
+    return f"{left}. {count} from before the run: {_shown(note)}" if note.count else left
 
 
 @writes(ChangedByOthers)

@@ -23,6 +23,7 @@ from steelyard.judge.kinds.verdict_notes import (
     InterferenceUnequal,
     InvalidUnequal,
     MarginBelowResolution,
+    NeverFailed,
     NoVariation,
     NoVisits,
     OneConstant,
@@ -252,12 +253,27 @@ def _invalid_unequal(note: InvalidUnequal) -> str:
 
 @writes(ValuesUndefined)
 def _values_undefined(note: ValuesUndefined) -> str:
+    defined = (
+        note.visits_baseline - note.undefined_baseline,
+        note.visits_other - note.undefined_other,
+    )
+    others = ", and the estimate is that of the others" if all(defined) else ""
     return (
         f"{noun(note.label)} is undefined in {note.undefined_baseline} of {note.visits_baseline} "
         f"visits of {note.baseline} and {note.undefined_other} of {note.visits_other} of "
-        f"{note.other}, because too many operations failed: these visits rank last, and the "
-        "estimate is that of the others"
+        f"{note.other}, because {WHY_UNDEFINED[note.why]}: these visits rank last{others}"
     )
+
+
+WHY_UNDEFINED = {
+    "operations_failed": "too many operations failed",
+    "not_recovered": "it had not ended when the window did",
+}
+
+
+@writes(NeverFailed)
+def _never_failed(note: NeverFailed) -> str:
+    return f"no operation of {listed(note.systems)} failed, so there is no ratio of the odds"
 
 
 @writes(SpreadsDiffer)

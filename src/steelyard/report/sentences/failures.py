@@ -51,13 +51,11 @@ def failed_line(found: FailureFinding) -> str | None:
 
 def contrast_lines(found: FailureContrastFinding) -> Iterator[str]:
     """Whether one system fails more than another, where that was asked."""
-    if found.word in {"fails_more", "fails_less"} and found.odds_log is not None:
-        odds = math.exp(found.odds_log)
-        ends = interval(found.low_log, found.high_log, estimate_log=_LARGE)
+    if found.word in {"fails_more", "fails_less"}:
         more = "more" if found.word == "fails_more" else "less"
         yield (
-            f"{found.other} fails {more} than {found.baseline}: {significant(odds, 2)} times the "
-            f"odds ({percent(found.interval_level)} interval {ends}), judged by visit; exploratory."
+            f"{found.other} fails {more} than {found.baseline}{_odds(found)}, judged by visit; "
+            "exploratory."
         )
     elif found.word == "undecided":
         yield (
@@ -69,6 +67,15 @@ def contrast_lines(found: FailureContrastFinding) -> Iterator[str]:
             f"Attempts end badly unequally on {found.baseline} and {found.other}; by chance alone "
             f"with probability {significant(found.attempts_chance, 2)} (Fisher's exact test)."
         )
+
+
+def _odds(found: FailureContrastFinding) -> str:
+    """Their ratio, where both have failures: of none against some it has no size."""
+    if found.odds_log is None:
+        return ""
+    ends = interval(found.low_log, found.high_log, estimate_log=_LARGE)
+    odds = significant(math.exp(found.odds_log), 2)
+    return f": {odds} times the odds ({percent(found.interval_level)} interval {ends})"
 
 
 _LARGE = math.log(10)

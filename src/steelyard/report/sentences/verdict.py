@@ -84,7 +84,8 @@ def condition_sentence(verdict: VerdictFinding, view: View) -> str:
     word = verdict_word(verdict, response)
     log = verdict.estimate_log
     if log is None or verdict.word is VerdictWord.NOT_JUDGED:
-        return f"{_capital(where)}: not judged, {visits_words(verdict)}: {verdict_reason(verdict)}."
+        head = f"{_capital(where)}: {verdict_word(verdict, response)}"
+        return f"{head}, {visits_words(verdict)}: {verdict_reason(verdict)}."
     size = signed_phrase(log, compared_noun(response), beside=ends_of(verdict))
     tail = ""
     if verdict.word in DECIDED:
@@ -217,7 +218,8 @@ def _not_judged(verdict: VerdictFinding, response: ResponseFinding, where: str) 
         f"{noun_of(response)} of {verdict.other} against {verdict.baseline}, "
         f"{visits_words(verdict)}: {verdict_reason(verdict)}."
     )
-    return Sentence(f"Not judged{where}", f": {evidence}", _capital(evidence))
+    word = "Undecided" if verdict.word is VerdictWord.UNDECIDED else "Not judged"
+    return Sentence(f"{word}{where}", f": {evidence}", _capital(evidence))
 
 
 def verdict_reason(verdict: VerdictFinding) -> str:

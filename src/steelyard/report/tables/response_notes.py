@@ -12,6 +12,7 @@ from steelyard.report.figures import counted, listed
 from steelyard.study.labels import Labels
 
 NOT_MEASURED = "not measured"
+BEYOND = "beyond all values"
 MOST_REASONS = 1
 _MOST_PLACES = 3
 
@@ -21,10 +22,9 @@ def missing_notes(cells: Sequence[CellFinding], labels: Labels) -> list[str]:
     places: dict[str, list[str]] = {}
     for cell in cells:
         if not cell.values:
-            places.setdefault(_why_missing(cell, labels), []).append(
-                labels.place(cell.cell.system, cell.cell.conditions)
-            )
-    return [f"{_among(own, len(cells))}: {NOT_MEASURED}, {why}." for why, own in places.items()]
+            said = f"{BEYOND if cell.beyond else NOT_MEASURED}, {_why_missing(cell, labels)}"
+            places.setdefault(said, []).append(labels.place(cell.cell.system, cell.cell.conditions))
+    return [f"{_among(own, len(cells))}: {said}." for said, own in places.items()]
 
 
 def partial_notes(cells: Iterable[tuple[CellFinding, int]], labels: Labels) -> Iterator[str]:

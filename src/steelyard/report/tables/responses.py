@@ -33,6 +33,7 @@ from steelyard.report.notes.warnings import bottleneck_text, failed_operations_t
 from steelyard.report.sentences.assumptions import OK, bottleneck_rows
 from steelyard.report.sentences.verdict import ends_of, interval_words, when_decided
 from steelyard.report.tables.response_notes import (
+    BEYOND,
     NOT_MEASURED,
     missing_notes,
     partial_notes,
@@ -152,7 +153,8 @@ def _cell_texts(
     if not exists:
         return NOT_APPLICABLE, NONE, NONE
     if cell is None or cell.median is None:
-        return NOT_MEASURED, NONE, "0"
+        beyond = 0 if cell is None else cell.beyond
+        return BEYOND if beyond else NOT_MEASURED, NONE, str(beyond)
     spread = NONE
     if cell.low is not None and cell.high is not None:
         low, high = cell.low / scale.divisor, cell.high / scale.divisor

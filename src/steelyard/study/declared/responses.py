@@ -67,6 +67,11 @@ def _replaced(name: str, words: dict[str, str]) -> str:
     return name
 
 
+def is_of_event(name: str) -> bool:
+    """Whether a response is of what an event did to the load."""
+    return name.startswith(f"{EVENT}.")
+
+
 @cache
 def responses(events: tuple[str, ...] = ()) -> dict[str, Response]:
     """Every response by its full name; ``response.{p}`` is spelt out for each statistic, and

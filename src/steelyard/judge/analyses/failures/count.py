@@ -114,6 +114,8 @@ def _judged(
     if found is None:
         return too_few
     words = tests.decide(margin, alpha).words
+    if any(series.never):
+        return {"word": _word(words), "note": None, **nothing}
     [(interval, _)] = tests.sizes(margin, [alpha / 2], found.ratio_log)
     low, high = interval.signed(-1)
     return {

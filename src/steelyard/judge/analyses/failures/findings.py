@@ -33,7 +33,8 @@ class FailureFinding(Frozen):
 class FailureContrastFinding(Frozen):
     """Whether a system fails more than another, judged by trial, over all conditions.
 
-    ``odds_log`` is the ratio of the odds to fail; ``attempts_chance`` the probability of so
+    ``odds_log`` is the ratio of the odds to fail, ``None`` where no operation of one of the two
+    failed, so that it has no size; ``attempts_chance`` the probability of so
     unequal shares of attempts that failed by chance alone (Fisher's exact test).
     """
 
