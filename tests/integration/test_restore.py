@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 from pathlib import Path
 
 import pytest
 
+from steelyard.hosts.lease import VARIABLE
 from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.actions.inverse import Inverse
 from steelyard.hosts.undo.log import UndoLog
+from steelyard.records.archive import Run
 from steelyard.records.ledger import Ledger
 from tests.integration.conftest import Steelyard
 
@@ -98,9 +101,56 @@ def test_all_runs_are_restored_and_one_that_is_damaged_keeps_no_other(
     assert "skipped: " in done.stderr
     assert not one.exists()
     assert not two.exists()
-    (damaged / "ledger.jsonl").unlink()
+    (damaged / "ledger.jsonl").write_bytes(b"")
     again = steelyard.run("restore", "--all")
     assert (again.returncode, again.stdout) == (0, "nothing is left of 3 runs in results\n")
+
+
+@pytest.mark.parametrize("began", [False, True])
+def test_a_ledger_that_is_gone_is_not_taken_for_one_without_changes(
+    steelyard: Steelyard, began: bool
+) -> None:
+    run = leave(steelyard.folder, "1")
+    if began:
+        made(steelyard.folder, "1")
+        (run / "ledger.jsonl").write_bytes(b"")
+    else:
+        (run / "ledger.jsonl").unlink()
+    for which in ([str(run)], ["--all"], [str(run), "--dry-run"]):
+        done = steelyard.run("restore", *which)
+        assert done.returncode == 3
+        assert "ledger.jsonl" in done.stderr
+
+
+def test_a_folder_without_runs_is_not_taken_for_one_with_nothing_left(
+    steelyard: Steelyard,
+) -> None:
+    leave(steelyard.folder, "1")
+    for folder in ("typo", "results/tiny", "."):
+        done = steelyard.run("restore", "--all", "--results", folder)
+        assert (done.returncode, "no-results" in done.stderr) == (3, True)
+
+
+def test_a_machine_that_another_session_uses_is_left_to_it(steelyard: Steelyard) -> None:
+    one = made(steelyard.folder, "1")
+    run = leave(steelyard.folder, "1", ("local", RemoveTree(str(one))))
+    with Path(steelyard.environment[VARIABLE]).open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = steelyard.run("restore", str(run))
+    assert done.returncode == 3
+    assert "is being measured by another session" in done.stdout
+    assert one.exists()
+    assert steelyard.run("restore", str(run)).returncode == 0
+
+
+def test_a_run_behind_a_link_is_where_the_kernel_says(steelyard: Steelyard) -> None:
+    run = leave(steelyard.folder, "1")
+    (steelyard.folder / "link").symlink_to("results")
+    assert Run(steelyard.folder / "link" / "tiny" / "1").path == run
+    one = made(steelyard.folder, "2")
+    leave(steelyard.folder, "2", ("local", RemoveTree(str(one))))
+    assert steelyard.run("restore", "link/tiny/2").returncode == 0
+    assert not one.exists()
 
 
 def test_a_run_that_is_being_measured_is_left_alone(steelyard: Steelyard) -> None:

@@ -21,6 +21,9 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Ran
 from steelyard.errors import HostError
 from steelyard.hosts.host import Host
+from steelyard.records.archive import Run
+from steelyard.records.events import MachineLeased
+from steelyard.records.ledger import Ledger
 
 VARIABLE = "STEELYARD_LEASE"
 """Environment variable: another file, so that sessions that shall not exclude each other do not."""
@@ -89,6 +92,38 @@ class Claimant:
     identity: str
     fences: dict[str, int] = field(default_factory=dict)
     record: Callable[[str, int], None] = lambda _machine, _fence: None
+
+
+def claimant_of(run: Run, ledger: Ledger) -> Claimant:
+    """Which knows of the earlier sessions of the run, and records its own claims.
+
+    Raises:
+        RecordError: the facts of the run are damaged.
+    """
+    facts = run.facts()
+    whose = f"-{facts.machine}" if facts.machine else ""
+    leased = [event for event in ledger.events() if isinstance(event, MachineLeased)]
+    return Claimant(
+        run=str(run.path.absolute()),
+        identity=f"{facts.study_sha256[:16]}-{facts.created_unix_ns}{whose}",
+        fences={event.machine: event.fence for event in leased},
+        record=lambda machine, fence: ledger.append(MachineLeased(machine=machine, fence=fence)),
+    )
+
+
+def opened_alone(open_machine: Callable[[str], Host], leases: Leases) -> Callable[[str], Host]:
+    """Opens machines that no other session measures on, and keeps sessions away meanwhile."""
+
+    def opened(name: str) -> Host:
+        host = open_machine(name)
+        try:
+            leases.hold(host)
+        except HostError as error:
+            hint = "wait until it has ended; its trials would be disturbed"
+            raise HostError(error.message, hint=hint, slug=error.slug) from error
+        return host
+
+    return opened
 
 
 class Leases:

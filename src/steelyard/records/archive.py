@@ -106,12 +106,16 @@ def in_full(path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Run:
-    """One run on disk; ``path`` names its study's folder, too, and climbs nowhere."""
+    """One run on disk; ``path`` names its study's folder, too, climbs nowhere, and leads over no
+    link: the kernel names mounts and loop devices by real paths.
+    """
 
     path: Path
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "path", in_full(self.path))
+        path = in_full(self.path)
+        real = path.resolve()
+        object.__setattr__(self, "path", path if path.absolute() == real else real)
 
     @property
     def name(self) -> str:

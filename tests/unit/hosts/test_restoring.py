@@ -13,7 +13,9 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo.actions.command import Command
 from steelyard.hosts.undo.actions.files import RemoveTree
+from steelyard.hosts.undo.actions.inverse import Inverse
 from steelyard.hosts.undo.actions.processes import EndProcess
+from steelyard.hosts.undo.actions.storage import DetachLoop, Unmount, WipeSignatures
 from steelyard.hosts.undo.log import UndoLog
 from steelyard.hosts.undo.ours import RunFolders
 from steelyard.hosts.undo.restore import Restored, restore_all
@@ -176,6 +178,29 @@ def test_a_folder_that_the_run_cannot_have_made_stays(
     restored = restore(Lab(machine).open, RunFolders(Path("/runs/1")))
     assert machine.changes == []
     assert [left.pending for left in restored.left] == log.pending()
+
+
+MOVED = "/elsewhere/1/scratch/0001-1/data"
+
+
+@pytest.mark.parametrize(
+    "inverse",
+    [
+        RemoveTree(MOVED),
+        Unmount(MOVED, "/dev/loop0"),
+        DetachLoop(MOVED),
+        WipeSignatures("/dev/loop0", backing_file=MOVED),
+    ],
+)
+def test_what_lies_in_a_folder_that_was_moved_is_not_taken_for_undone(
+    log: UndoLog, restore: Restore, inverse: Inverse
+) -> None:
+    """It would not be found by its path, and stand under another."""
+    log.plan("local", inverse)
+    machine = Machine()
+    (left,) = restore(Lab(machine).open, RunFolders(Path("/runs/1"))).left
+    assert "/elsewhere/1" in left.why
+    assert (machine.changes, left.pending) == ([], log.pending()[0])
 
 
 def test_folders_of_the_run_are_removed_here_and_elsewhere(log: UndoLog, restore: Restore) -> None:

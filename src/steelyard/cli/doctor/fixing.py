@@ -18,7 +18,7 @@ from steelyard.cli.session.restore import told
 from steelyard.errors import ExitCode, HostError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.lease import Claimant, Leases
+from steelyard.hosts.lease import Claimant, Leases, opened_alone
 from steelyard.hosts.machines import Machines
 from steelyard.hosts.undo.log import UndoLog
 from steelyard.hosts.undo.ours import RunFolders
@@ -92,19 +92,8 @@ def fix(wanted: Wanted) -> list[Applied]:
 
 
 def _alone(machines: Machines) -> Callable[[str], Host]:
-    """Opens machines that no session measures on, and keeps sessions away meanwhile."""
-    leases = Leases(Claimant(run="steelyard doctor", identity=uuid.uuid4().hex))
-
-    def opened(name: str) -> Host:
-        host = machines.open(name)
-        try:
-            leases.hold(host)
-        except HostError as error:
-            hint = "wait until it has ended; its trials would be disturbed"
-            raise HostError(error.message, hint=hint, slug=error.slug) from error
-        return host
-
-    return opened
+    claimant = Claimant(run="steelyard doctor", identity=uuid.uuid4().hex)
+    return opened_alone(machines.open, Leases(claimant))
 
 
 def fix_machines(

@@ -11,14 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from steelyard.engine.agent import AgentRefusal
-from steelyard.errors import EngineError, SteelyardError
+from steelyard.errors import EngineError, HostError, SteelyardError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo.actions.files import RemoveTree
-from steelyard.hosts.undo.actions.inverse import refused
+from steelyard.hosts.undo.actions.inverse import Inverse, refused
 from steelyard.hosts.undo.actions.processes import AGENT, EndProcess
+from steelyard.hosts.undo.actions.storage import DetachLoop, Unmount, WipeSignatures
 from steelyard.hosts.undo.log import PendingUndo, UndoLog
-from steelyard.hosts.undo.ours import RunFolders
+from steelyard.hosts.undo.ours import SCRATCH, RunFolders
 
 Opener = Callable[[str], Host]
 """From the name of a machine to its open agent, opened again should it have been lost. Raises
@@ -100,7 +101,8 @@ class _Machines:
         except AgentRefusal as refusal:
             return Left(pending, refusal.failure.message, refusal.failure.hint)
         except (SteelyardError, SystemFailure) as error:
-            why = f"the machine cannot be reached: {error.message}"
+            in_use = isinstance(error, HostError) and error.slug == "machine-is-in-use"
+            why = error.message if in_use else f"the machine cannot be reached: {error.message}"
             self._unreachable[pending.host] = (why, error.hint)
             return Left(pending, why, error.hint)
         return None
@@ -120,6 +122,7 @@ class _Machines:
 
 def _refuse_foreign(host: Host, pending: PendingUndo, folders: RunFolders) -> None:
     inverse = pending.inverse
+    _refuse_moved(inverse, folders)
     if not isinstance(inverse, RemoveTree) or folders.holds(inverse.path):
         return
     if host.path_facts(inverse.path).exists:
@@ -128,6 +131,33 @@ def _refuse_foreign(host: Host, pending: PendingUndo, folders: RunFolders) -> No
             "if the folder of the run was moved, move it back or remove the folder by hand; else "
             "somebody has edited the ledger",
         )
+
+
+def _refuse_moved(inverse: Inverse, folders: RunFolders) -> None:
+    """What lies in the run's own folder is looked for by its path: where the folder was moved
+    away, nothing would be found, and that would be taken for undone.
+    """
+    place = _place_of(inverse)
+    if place is None or folders.holds(place):
+        return
+    before, found, _ = place.partition(f"/{folders.run.name}/{SCRATCH}")
+    if found:
+        raise refused(
+            f"the folder of the run was {before}/{folders.run.name}, and is {folders.run}",
+            "move it back, and run `steelyard restore` there",
+        )
+
+
+def _place_of(inverse: Inverse) -> str | None:
+    """The path by which what is to be undone is found."""
+    match inverse:
+        case RemoveTree():
+            return inverse.path
+        case Unmount():
+            return inverse.mount_point
+        case DetachLoop() | WipeSignatures():
+            return inverse.backing_file
+    return None
 
 
 def _still_inside(pending: PendingUndo) -> Left:

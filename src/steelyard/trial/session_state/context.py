@@ -14,7 +14,7 @@ from steelyard.errors import EngineError, HostError
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.lease import Busy, Claimant, Leases
+from steelyard.hosts.lease import Busy, Leases, claimant_of
 from steelyard.hosts.machines import LOCAL, Reach, open_machine
 from steelyard.hosts.ssh import SCHEME
 from steelyard.hosts.undo.actions.files import RemoveTree
@@ -24,7 +24,7 @@ from steelyard.hosts.undo.restore import restore_all
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
 from steelyard.records.disk_checks import DiskCheck
-from steelyard.records.events import DisksChecked, MachineLeased
+from steelyard.records.events import DisksChecked
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Calibration
 from steelyard.records.sessions import damaged_while_up
@@ -75,7 +75,7 @@ class SessionContext:
         self.undo = UndoLog(ledger)
         self.machines = SessionMachines(self.undo, interrupt.patience, reach)
         self.pool = InstancePool(self.machines, self.undo, self.folder_on, self.mark)
-        self.leases = leases or Leases(_claimant(run, ledger), busy)
+        self.leases = leases or Leases(claimant_of(run, ledger), busy)
         self.kept: dict[str, KeptSystem] = {}
         self._scratch: PendingUndo | None = None
         self.calibrations: dict[str, Calibration] = {}
@@ -236,18 +236,6 @@ class SessionContext:
             raise _not_restored(
                 f"on {undo.host}: cannot {undo.inverse}: {refusal.failure.message}"
             ) from refusal
-
-
-def _claimant(run: Run, ledger: Ledger) -> Claimant:
-    facts = run.facts()
-    whose = f"-{facts.machine}" if facts.machine else ""
-    leased = [event for event in ledger.events() if isinstance(event, MachineLeased)]
-    return Claimant(
-        run=str(run.path.absolute()),
-        identity=f"{facts.study_sha256[:16]}-{facts.created_unix_ns}{whose}",
-        fences={event.machine: event.fence for event in leased},
-        record=lambda machine, fence: ledger.append(MachineLeased(machine=machine, fence=fence)),
-    )
 
 
 def _even_if_lost(take_down: Callable[[], None]) -> None:
