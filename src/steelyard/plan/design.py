@@ -18,15 +18,36 @@ Design = Literal["big_stick", "pairs", "double_blocks"]
 
 def compared(study: Study) -> tuple[str, ...]:
     """Names of what is compared, the baseline first, then in the order of the study."""
-    names = [str(level) for level in study.compared]
-    return (study.baseline, *(name for name in names if name != study.baseline))
+    return (study.baseline, *(name for name in study.named if name != study.baseline))
+
+
+def as_planned(study: Study, systems: Collection[str]) -> Study:
+    """The study with the names of compared levels that a plan has: those of plans of earlier
+    versions are numbers without a unit.
+    """
+    if study.baseline in systems:
+        return study
+    old = {name: str(level) for name, level in study.named.items()}
+    claims = tuple(
+        claim.model_copy(
+            update={
+                "subject": old.get(claim.subject or "", claim.subject),
+                "other": old.get(claim.other or "", claim.other),
+                "excepted": tuple(old.get(name, name) for name in claim.excepted),
+            }
+        )
+        for claim in study.claims
+    )
+    baseline = old.get(study.baseline, study.baseline)
+    update = {"names": tuple(old.values()), "baseline": baseline, "claims": claims}
+    return study.model_copy(update=update)
 
 
 def absent(study: Study) -> tuple[Cell, ...]:
     """Cells that do not exist: scenarios for which a system has too few instances."""
     return tuple(
-        Cell(system=str(level), conditions=condition)
-        for level in study.compared
+        Cell(system=name, conditions=condition)
+        for name, level in study.named.items()
         for condition in conditions_of(study)
         if not _exists(study, level, condition)
     )

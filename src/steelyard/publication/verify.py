@@ -28,10 +28,10 @@ from steelyard.publication.folder import (
 )
 from steelyard.publication.opened import Publication, opened
 from steelyard.records.files.checksums import SUMS, read_sums
+from steelyard.records.planned_study import study_of_run
 from steelyard.report.formats.registry import FORMATS, write_report
 from steelyard.report.from_run import stored
 from steelyard.report.notes import json_text
-from steelyard.study.read import read_study
 
 _MOST_NAMED = 20
 
@@ -159,7 +159,7 @@ def _order(publication: Publication, _: str | None) -> Iterator[Check]:
             yield not_checked(Part.ORDER, "imported")
             return
         facts, plan = run.facts(), run.planned()
-        study = read_study(run.study_path, variant=facts.variant, machine=facts.machine)
+        study = study_of_run(run)
         within = study if plan.budget_time_s is None else with_time(study, plan.budget_time_s)
         drawn = make_plan(within, facts.seed)
     except SteelyardError as error:

@@ -26,11 +26,11 @@ from steelyard.records.own_files.author_notes import (
     name_of_note,
     read_notes,
 )
+from steelyard.records.planned_study import study_of_run
 from steelyard.records.schema import TrialRecord
 from steelyard.records.shared_parts import sharing
 from steelyard.report.machine_notes import of_machines, on_machine
 from steelyard.study.machines import parts_of
-from steelyard.study.read import read_study
 
 _MOST_NAMED = 5
 
@@ -48,9 +48,7 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
     if run.has_machines:
         return find_each(run, notes)[run]
     run.refuse_changed_files()
-    facts = run.facts()
-    study = read_study(run.study_path, variant=facts.variant, machine=facts.machine)
-    plan = run.plan()
+    facts, study, plan = run.facts(), study_of_run(run), run.plan()
     records = list(sharing(held_against_the_plan(run.path, plan, run.each_record())))
     damaged: list[str] = []
     found = judge_study(
@@ -81,7 +79,7 @@ def find_each(run: Run, notes: Path | None = None) -> dict[Run, RunFindings]:
         return {run: find(run, notes)}
     run.refuse_changed_files()
     facts, each = run.facts(), run.machines()
-    study = read_study(run.study_path, variant=facts.variant)
+    study = study_of_run(run)
     own = parts_of(study)
     parts = {n: MachinePart(own[n], part.plan(), part.records()) for n, part in each.items()}
     found = {name: find(part, notes) for name, part in each.items()}

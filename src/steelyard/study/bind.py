@@ -107,14 +107,13 @@ def bound_system(study: StudyDesign, cell: OneCell) -> SystemSpec:
 def _levels(study: StudyDesign, cell: OneCell) -> Iterator[tuple[str, Level]]:
     """Every factor of a cell with its level, the compared one included.
 
-    A cell names the compared level in words; it is looked up so that a number stays one.
+    A cell names the compared level in words.
     """
     yield from cell.conditions.items()
     if study.compare in cell.conditions:  # a screen, which names its system
         yield "system", cell.system
         return
-    named = (level for level in study.compared if str(level) == cell.system)
-    yield study.compare, next(named, cell.system)
+    yield study.compare, study.named.get(cell.system, cell.system)
 
 
 def _changed(system: SystemSpec, factor: str, level: Level) -> dict[str, object]:

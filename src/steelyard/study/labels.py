@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -10,7 +10,14 @@ from steelyard.study import catalogue
 from steelyard.study.declared.machine import declared_setting
 from steelyard.study.declared.setting import Setting
 from steelyard.study.lookup import platform_of, service_of, workload_of
-from steelyard.study.model import SCENARIO, WORKLOAD, Level, Study
+from steelyard.study.model import (
+    SCENARIO,
+    WORKLOAD,
+    Level,
+    Study,
+    SystemSpec,
+    WorkloadSpec,
+)
 from steelyard.units import format_level
 
 _MACHINES = ("settings", "host_settings")
@@ -29,7 +36,7 @@ class Labels:
         """The labels of a study, by the settings that its factors are."""
         screened = () if study.screen is None else study.screen.factors
         names = (*study.factors, *screened, study.compare)
-        found = {name: setting_of(name, study) for name in names}
+        found = {name: setting_of(name, study.systems, study.workloads) for name in names}
         return cls({name: setting.kind for name, setting in found.items() if setting is not None})
 
     def level(self, level: Level, factor: str) -> str:
@@ -64,26 +71,50 @@ class Labels:
         return f"{name.removeprefix(f'workloads.{measured}.')} {level}"
 
 
-def setting_of(name: str, study: Study) -> Setting | None:
+def level_names(
+    factor: str,
+    levels: Sequence[Level],
+    systems: Mapping[str, SystemSpec],
+    workloads: Mapping[str, WorkloadSpec],
+) -> tuple[str, ...]:
+    """Names of levels that are compared, each another one."""
+    setting = setting_of(factor, systems, workloads)
+    labels = Labels({} if setting is None else {factor: setting.kind})
+    names = tuple(labels.level(level, factor) for level in levels)
+    return names if len(set(names)) == len(names) else tuple(map(str, levels))
+
+
+def name_of(written: str, named: Mapping[str, Level]) -> str | None:
+    """The name of a compared level that is written as its name or as a bare number."""
+    found = (name for name, level in named.items() if written in {name, str(level)})
+    return next(found, None)
+
+
+def setting_of(
+    name: str, systems: Mapping[str, SystemSpec], workloads: Mapping[str, WorkloadSpec]
+) -> Setting | None:
     """What a dotted name sets, where it names a setting."""
     place, _, key = name.rpartition(".")
     stage, _, rest = name.partition(".")
     if stage in _MACHINES:
         return declared_setting(rest)
-    return next((found[key] for found in _declared(place, study) if key in found), None)
+    declared = _declared(place, systems, workloads)
+    return next((found[key] for found in declared if key in found), None)
 
 
-def _declared(place: str, study: Study) -> Iterator[Mapping[str, Setting]]:
+def _declared(
+    place: str, systems: Mapping[str, SystemSpec], workloads: Mapping[str, WorkloadSpec]
+) -> Iterator[Mapping[str, Setting]]:
     """Settings of everything that a factor of this place may mean."""
     stage, _, name = place.partition(".")
     if stage == "workload":
-        for workload in study.workloads.values():
+        for workload in workloads.values():
             yield workload_of(workload).settings
-    elif stage == "workloads" and name in study.workloads:
-        yield workload_of(study.workloads[name]).settings
+    elif stage == "workloads" and name in workloads:
+        yield workload_of(workloads[name]).settings
     elif stage == "disks":
         yield catalogue.disk_settings()
-    for system in study.systems.values():
+    for system in systems.values():
         if stage == "system":
             yield platform_of(system).settings
         elif stage == "service" and system.service is not None:

@@ -369,7 +369,8 @@ class StudyDesign(Spec):
     """What a study states of itself and, in the same words, of each of its workloads.
 
     ``compare`` names the factor that is judged and ``compared`` its levels (the systems, unless
-    said otherwise); ``baseline`` is one of them. ``factors`` maps every other factor, by dotted
+    said otherwise), ``names`` what they are called where that is another word; ``baseline`` is
+    the name of one of them. ``factors`` maps every other factor, by dotted
     name, to its levels: the conditions under which the comparison is made. ``background``
     is what instances of other numbers run while the rest run the workload. ``ask`` is what is
     asked of all factors together. ``machines`` are the addresses of several hosts that each carry
@@ -387,6 +388,7 @@ class StudyDesign(Spec):
     machine: str | None = None
     compare: str = "system"
     compared: tuple[Level, ...] = ()
+    names: tuple[str, ...] = ()
     baseline: str
     factors: dict[str, tuple[Level, ...]] = {}
     background: dict[int, WorkloadSpec] = {}
@@ -407,6 +409,11 @@ class StudyDesign(Spec):
     clock: Literal["controller", "system"] = "controller"
     caches: CachesSpec = CachesSpec()
     report: ReportSpec = ReportSpec()
+
+    @property
+    def named(self) -> dict[str, Level]:
+        """The compared levels by their names: ``64 KiB`` is 65536."""
+        return dict(zip(self.names or map(str, self.compared), self.compared, strict=True))
 
 
 class Study(StudyDesign):

@@ -80,8 +80,7 @@ def _fixed(study: StudyDesign, system: str) -> dict[str, Level]:
     """A level for every condition, for those that are not varied."""
     fixed = {name: levels[0] for name, levels in study.factors.items()}
     if study.compare != "system":
-        named = (level for level in study.compared if str(level) == study.baseline)
-        fixed |= {study.compare: next(named, study.baseline)}
+        fixed |= {study.compare: study.named.get(study.baseline, study.baseline)}
     return fixed | ({"system": system} if "system" in fixed else {})
 
 

@@ -89,5 +89,5 @@ def test_an_instance_that_is_named_beside_runs_something_else(study: Study) -> N
 
 
 def test_a_numeric_level_that_is_compared_stays_a_number(study: Study) -> None:
-    by_cpus = study.model_copy(update={"compare": "system.cpus", "compared": (1, 2)})
+    by_cpus = study.model_copy(update={"compare": "system.cpus", "compared": (1, 2), "names": ()})
     assert bound(by_cpus, "2").system.settings["cpus"] == 2

@@ -35,6 +35,7 @@ from steelyard.queue.submitting import Queued, queued, submit
 from steelyard.records.archive import Run, open_run, runs_of
 from steelyard.records.deletion import delete_whole
 from steelyard.records.files.durable import make_folders
+from steelyard.records.planned_study import study_of_run
 from steelyard.records.submission import (
     COMMENT,
     Placement,
@@ -44,7 +45,6 @@ from steelyard.records.submission import (
     last_submission,
 )
 from steelyard.study.model import Study
-from steelyard.study.read import read_study
 from steelyard.units import UnitError, format_duration, parse
 
 _COMMAND = (sys.executable, "-m", "steelyard")
@@ -144,8 +144,7 @@ def submit_again(path: Path, asked: Asked, *, as_json: bool) -> int:
             hint="go on with it here: steelyard resume",
             slug="not-queued",
         )
-    facts = run.facts()
-    study = read_study(run.study_path, variant=facts.variant)
+    study = study_of_run(run)
     slurm = Slurm()
     told = _Told(as_json)
     with _alone_in(run.path.parent):

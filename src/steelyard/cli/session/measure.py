@@ -39,6 +39,7 @@ from steelyard.plan.make import Planned
 from steelyard.records.archive import Run, open_run
 from steelyard.records.deletion import delete_whole
 from steelyard.records.events import AttemptStarted
+from steelyard.records.planned_study import study_of_run
 from steelyard.records.stream import RunJudged
 from steelyard.report.formats.registry import named_files
 from steelyard.report.from_run import find_each
@@ -46,7 +47,6 @@ from steelyard.report.notes import json_text
 from steelyard.report.origin import made_of, still
 from steelyard.report.view import View, views
 from steelyard.study.model import Study
-from steelyard.study.read import read_study
 from steelyard.trial.machines import RoundsEnd, run_machines
 from steelyard.trial.session import run_session
 from steelyard.trial.session_state.interrupt import Interrupt
@@ -134,8 +134,7 @@ def resumed(path: Path, wanted: Wanted, *, extend: bool, retry_stopped: bool = F
             hint="import it again with more files",
             slug="cannot-be-extended",
         )
-    facts = opened.facts()
-    study = read_study(opened.study_path, variant=facts.variant, machine=facts.machine)
+    study = study_of_run(opened)
     if extend:
         extend_budget(opened)
     if retry_stopped:

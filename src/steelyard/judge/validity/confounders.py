@@ -52,7 +52,7 @@ def difference_findings(
 
 def _written(fact: str, text: str | None, study: Study) -> str | None:
     """A quantity that a setting of the study has, with the unit that its author would write."""
-    setting = setting_of(fact, study)
+    setting = setting_of(fact, study.systems, study.workloads)
     if text is None or setting is None or not _NUMBER.fullmatch(text):
         return text
     return format_level(Decimal(text), setting.kind)
@@ -106,7 +106,7 @@ def _of(record: TrialRecord, machine: str) -> Mapping[str, str | None]:
 
 def declared_differences(study: Study, plan: Plan) -> dict[str, dict[str, str | None]]:
     """What the study file itself gives to the systems in different measure, by dotted name."""
-    known = {str(level) for level in study.compared} | set(study.systems)
+    known = {*study.named, *study.systems}
     written = {
         name: _declared(bound_system(study, Cell(system=name, conditions={})))
         for name in plan.systems

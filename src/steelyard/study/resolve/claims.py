@@ -10,6 +10,7 @@ from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import ClaimPart, StudyFile
 from steelyard.study.file.kinds import shown
 from steelyard.study.file.source import Where
+from steelyard.study.labels import name_of
 from steelyard.study.model import WORKLOAD, ClaimSpec, Level, MeasuredSpec
 from steelyard.study.resolve.entries import responses_for
 from steelyard.study.resolve.workloads.responses import check_response
@@ -31,7 +32,7 @@ class ClaimReader:
     def __init__(
         self,
         file: StudyFile,
-        compared: tuple[Level, ...],
+        compared: Mapping[str, Level],
         factors: Mapping[str, tuple[Level, ...]],
         measured: Mapping[str, MeasuredSpec],
         complaints: Complaints,
@@ -39,7 +40,7 @@ class ClaimReader:
         forgiving: bool,
     ) -> None:
         self.file = file
-        self.compared = [str(level) for level in compared]
+        self.compared = compared
         self.factors = factors
         self.measured = measured
         self.complaints = complaints
@@ -82,15 +83,20 @@ class ClaimReader:
             {
                 "id": part.id,
                 "kind": verb,
-                "subject": part.system,
+                "subject": self._name(part.system),
                 "every_level_of": part.every_level_of,
-                "excepted": tuple(part.except_ or ()),
+                "excepted": tuple(map(self._name, part.except_ or ())),
                 "response": part.response,
                 "at": at,
                 "without": tuple(dict.fromkeys(part.without or ())),
                 **tail,
+                "other": self._name(tail.get("other")),
             }
         )
+
+    def _name(self, written: object) -> object:
+        """That of a compared level, however it is written; of nothing, nothing."""
+        return name_of(written, self.compared) or written if isinstance(written, str) else written
 
     def _workload(self, part: ClaimPart, at: Mapping[str, Level], where: Where) -> bool:
         """Whether it says of which of several workloads it speaks."""
@@ -179,10 +185,10 @@ class ClaimReader:
         return self.forgiving or all(found)
 
     def _known(self, level: str, where: Where) -> bool:
-        if level in self.compared:
+        if name_of(level, self.compared) is not None:
             return True
         if not self.forgiving:
-            hint = choice_hint(level, self.compared, "compared")
+            hint = choice_hint(level, list(self.compared), "compared")
             self.complaints.add(where, f"{shown(level)} is not compared in this study", hint)
         return False
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import StudyFile
+from steelyard.study.labels import level_names, name_of
 from steelyard.study.lookup import own_texts
 from steelyard.study.model import (
     SCENARIO,
@@ -53,7 +54,10 @@ def resolve_study(file: StudyFile, complaints: Complaints) -> Study | None:
     workloads, listed = resolve_workloads(file, complaints)
     varied = _varied(file, systems, workloads, listed, complaints)
     factors = varied.factors
-    compared, baseline = _comparison(file, systems, factors, complaints)
+    compared = _compared(file, systems, factors, complaints)
+    names = level_names(varied.compare, compared, systems, workloads)
+    named = dict(zip(names, compared, strict=True))
+    baseline = _baseline(file, named, complaints)
     measured = _measured(file, systems, workloads, complaints)
     trials = resolve_trials(file.trials, complaints)
     trials = bound_programs(trials, file.trials, workloads, complaints)
@@ -62,7 +66,7 @@ def resolve_study(file: StudyFile, complaints: Complaints) -> Study | None:
     check_external(file, systems, workloads, complaints)
     check_meters(file, systems, measured, complaints)
     forgiving = complaints.source.variant is not None
-    claims = ClaimReader(file, compared, factors, measured, complaints, forgiving=forgiving).read()
+    claims = ClaimReader(file, named, factors, measured, complaints, forgiving=forgiving).read()
     screen = resolve_screen(file, systems, complaints)
     profiles = resolve_profiles(file, systems, factors, screen, complaints)
     systems = {n: s.model_copy(update={"profiles": profiles}) for n, s in systems.items()}
@@ -91,6 +95,7 @@ def resolve_study(file: StudyFile, complaints: Complaints) -> Study | None:
             "machines": resolve_machines(file, complaints),
             "compare": varied.compare,
             "compared": compared,
+            "names": () if varied.compare == "system" else names,
             "baseline": baseline,
             "factors": {n: levels for n, levels in factors.items() if n != varied.compare},
             "workloads": workloads,
@@ -185,9 +190,9 @@ def _check_twice(written: Factors, others: Factors, complaints: Complaints) -> N
             complaints.add(("factors", name), message, hint, at_key=True)
 
 
-def _comparison(
+def _compared(
     file: StudyFile, systems: Mapping[str, SystemSpec], factors: Factors, complaints: Complaints
-) -> tuple[tuple[Level, ...], str]:
+) -> tuple[Level, ...]:
     compare = file.compare or "system"
     if compare == "system":
         compared: tuple[Level, ...] = tuple(systems)
@@ -198,17 +203,24 @@ def _comparison(
     else:
         hint = choice_hint(compare, ("system", *factors), "factors")
         complaints.add(("compare",), f"there is no factor `{compare}` to compare", hint)
-        return (), file.baseline or ""
-    levels = [str(level) for level in compared]
-    if len(levels) == 1 and file.screen is None and file.ask is None:
+        return ()
+    if len(compared) == 1 and file.screen is None and file.ask is None:
         hint = "add what it is compared with, or ask which factors matter: `ask: influence`"
         complaints.add(one, f"a comparison needs two {noun}, and there is one", hint, at_key=True)
-    baseline = file.baseline or (levels[0] if levels else "")
-    if levels and baseline not in levels:
-        hint = choice_hint(baseline, levels, noun)
+    return compared
+
+
+def _baseline(file: StudyFile, named: Mapping[str, Level], complaints: Complaints) -> str:
+    """The name of the baseline, which may be written as a bare number, too."""
+    baseline = file.baseline or next(iter(named), "")
+    found = name_of(baseline, named)
+    if named and found is None:
+        compare = file.compare or "system"
+        noun = "systems" if compare == "system" else f"levels of `{compare}`"
+        hint = choice_hint(baseline, list(named), noun)
         what = "a system of this study" if compare == "system" else f"a level of `{compare}`"
         complaints.add(("baseline",), f"the baseline `{baseline}` is not {what}", hint)
-    return compared, baseline
+    return found or baseline
 
 
 def _with_aa_control(

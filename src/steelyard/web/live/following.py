@@ -18,11 +18,11 @@ from steelyard.records.events import AttemptFinished
 from steelyard.records.files.documents import parsed
 from steelyard.records.files.migration import record_of_1
 from steelyard.records.ledger_lines import read_alone
+from steelyard.records.planned_study import study_of_run
 from steelyard.records.schema import TrialRecord
 from steelyard.records.sessions import plan_after
 from steelyard.study.labels import Labels
 from steelyard.study.model import Study
-from steelyard.study.read import read_study
 from steelyard.study.workload_study import study_of
 from steelyard.web.live.cpu import cpu_of
 from steelyard.web.live.progress import Landed, Progress
@@ -72,8 +72,7 @@ class Follower:
         """From the first line: at the start, and when a torn line was cut off."""
         for path in (self.run.study_path, self.run.path / "plan.json", self.run.path / "run.json"):
             read_bounded(path, MOST_FILE_BYTES)
-        facts = self.run.facts()
-        self.study = read_study(self.run.study_path, variant=facts.variant, machine=facts.machine)
+        self.study = study_of_run(self.run)
         self.labels = Labels.of(self.study)
         planned = self.run.planned()
         self.progress = Progress(planned, time_s(self.study, planned))
