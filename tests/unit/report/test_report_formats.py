@@ -8,6 +8,7 @@ import pytest
 from tests.golden.report_findings import changed
 from tests.unit.report.golden_findings import CASES, golden
 
+from steelyard.judge.analyses.disks.findings import DamagedDisk, DiskFinding
 from steelyard.judge.findings import CalibrationFinding, RunFindings, WarningNote
 from steelyard.plan.model import Cell
 from steelyard.records.missing import NoServerForWorkload
@@ -75,6 +76,19 @@ def test_every_row_of_a_markdown_table_has_the_cells_of_its_head(case: str) -> N
         if block.startswith("|"):
             bars = {line.replace("\\|", "").count("|") for line in block.splitlines()}
             assert len(bars) == 1
+
+
+def test_markdown_begins_with_damage_and_has_it_among_the_failures() -> None:
+    damaged = DamagedDisk(trial=1, attempt=1, instance=1, disk="data", device="loop0", damage=())
+    disks = (DiskFinding(system="durable", checks=4, unchecked=0, damaged=(damaged,)),)
+    text = markdown_text(golden("plain").model_copy(update={"disks": disks}))
+    title, first, *_ = text.split("\n\n")
+    assert title.startswith("# ")
+    assert "durable" in first
+    assert "damaged" in first
+    failures = text.partition("## Failures")[2].partition("##")[0]
+    assert "1 of 4 disk checks" in failures
+    assert "damage" not in markdown_text(golden("plain")).partition("## ")[0]
 
 
 def test_markdown_shows_hostile_names_as_text() -> None:

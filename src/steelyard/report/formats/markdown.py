@@ -10,7 +10,8 @@ from steelyard.report.sentences.assumptions import caveat_lines, check_lines, wa
 from steelyard.report.sentences.claims import claim_lines
 from steelyard.report.sentences.consolidation import consolidation_lines
 from steelyard.report.sentences.design import done_rows
-from steelyard.report.sentences.failures import failed_lines
+from steelyard.report.sentences.failures import damage_lines, failed_lines
+from steelyard.report.sentences.headline import DAMAGE, headline
 from steelyard.report.sentences.machines import machine_lines
 from steelyard.report.sentences.ranking import ranking_lines
 from steelyard.report.sentences.saturation import saturation_lines
@@ -55,6 +56,7 @@ def escaped(text: str) -> str:
 def _parts(run: RunFindings) -> Iterator[str]:
     variant = f" (variant {run.variant})" if run.variant else ""
     yield f"# {escaped(run.question + variant)}"
+    yield from _damage(run)
     yield bullets(glance(run))
     for view in views(run):
         yield from _answers(view)
@@ -62,7 +64,7 @@ def _parts(run: RunFindings) -> Iterator[str]:
     yield from _list("Claims", lines(run, claim_lines))
     for table in tables(run, claims_table):
         yield grid(table)
-    yield from _list("Failures", lines(run, failed_lines))
+    yield from _list("Failures", [*damage_lines(run), *lines(run, failed_lines)])
     yield from _list("Before relying on this", lines(run, warning_lines))
     yield from _list("How sure", sure(run))
     for view in views(run):
@@ -76,6 +78,13 @@ def _parts(run: RunFindings) -> Iterator[str]:
     yield from _list("Diagnostics", check_lines(run))
     yield "## How it was done"
     yield bullets(f"{term}: {text}" for term, text in done_rows(run))
+
+
+def _damage(run: RunFindings) -> Iterator[str]:
+    """What comes before every answer."""
+    found = headline(run)
+    if found.badge == DAMAGE:
+        yield f"**{escaped(found.text)}.**"
 
 
 def _list(title: str, found: Sequence[str]) -> Iterator[str]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
+from steelyard.judge.findings import RunFindings
 from steelyard.report.effects import interval
 from steelyard.report.figures import counted, percent, significant
 from steelyard.report.notes.verdict import note_text
@@ -14,6 +15,15 @@ from steelyard.report.view import View
 
 _UNEQUAL = 0.05
 _MOST_CAUSES = 2
+
+
+def damage_lines(run: RunFindings) -> list[str]:
+    """One sentence for each system of which disks were damaged."""
+    return [
+        f"{each.system}: damage in {len(each.damaged)} of {counted(each.checks, 'disk check')}."
+        for each in run.disks
+        if each.damaged
+    ]
 
 
 def failed_lines(view: View) -> list[str]:

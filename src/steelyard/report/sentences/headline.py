@@ -28,6 +28,7 @@ from steelyard.report.vocabulary import (
 from steelyard.study.labels import Labels
 
 MOST_WORDS = 12
+DAMAGE = "damage"
 UNDECIDED, WITHHELD, NOT_JUDGED, MIXED = "undecided", "withheld", "not judged", "mixed"
 
 
@@ -55,7 +56,7 @@ def headline(run: RunFindings) -> Headline:
     Damage comes before all of them.
     """
     if damaged := [each.system for each in run.disks if each.damaged]:
-        return Headline("damage", Tone.WORSE, _damaged(damaged))
+        return Headline(DAMAGE, Tone.WORSE, _damaged(damaged))
     found = [(view, verdict) for view in views(run) for verdict in leading_verdicts(view)]
     if len(found) == 1:
         return _one(found[0][1], found[0][0])
