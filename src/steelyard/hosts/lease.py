@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from enum import Enum
+from pathlib import Path
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Ran
@@ -23,7 +24,7 @@ from steelyard.errors import HostError
 from steelyard.hosts.host import Host
 from steelyard.records.archive import Run
 from steelyard.records.events import MachineLeased
-from steelyard.records.ledger import Ledger
+from steelyard.records.ledger import Ledger, is_being_written
 
 VARIABLE = "STEELYARD_LEASE"
 """Environment variable: another file, so that sessions that shall not exclude each other do not."""
@@ -187,8 +188,11 @@ class Leases:
         return self._busy is Busy.TAKE_OVER
 
     def _is_over(self, host: Host, holder: Holder) -> bool:
-        """Whether an earlier session of this run left it, of which the ledger knows."""
-        return self._is_ours(holder) and not self._is_newer(host, holder)
+        """Whether an earlier session of this run left it, of which the ledger knows, and is not
+        going on in another copy of the run.
+        """
+        going_on = holder.run != self._claimant.run and is_being_written(_ledger_of(holder.run))
+        return self._is_ours(holder) and not self._is_newer(host, holder) and not going_on
 
     def _is_ours(self, holder: Holder) -> bool:
         return holder.identity == self._claimant.identity
@@ -252,6 +256,11 @@ class Leases:
             fence=highest + 1,
             identity=claimant.identity,
         )
+
+
+def _ledger_of(run: str) -> Path:
+    """Of the run in this folder, if it lies on this machine."""
+    return Run(Path(run)).ledger_path
 
 
 def _stands(held: _Held) -> bool:

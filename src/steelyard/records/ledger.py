@@ -40,6 +40,18 @@ def _whole_lines(data: bytes) -> list[bytes]:
     return whole.split(b"\n") if newline else []
 
 
+def is_being_written(path: Path) -> bool:
+    """Whether a controller of this machine holds the ledger at ``path``, as far as can be seen."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 

@@ -14,6 +14,7 @@ from steelyard.hosts import lease
 from steelyard.hosts.host import Host
 from steelyard.hosts.lease import Busy, Claimant, Leases
 from steelyard.hosts.machines import LOCAL, open_machine
+from steelyard.records.ledger import Ledger
 
 Agents = Callable[[], Host]
 
@@ -132,6 +133,20 @@ def test_numbers_only_rise_and_are_in_the_ledger_before_the_machine_is_taken(
     (tmp_path / "lease").write_text("")  # as after a reboot
     Leases(Claimant("/runs/one", "one", {LOCAL: 7}, recorded)).hold(agent())
     assert seen == [(LOCAL, 1, 0), (LOCAL, 2, 1), (LOCAL, 3, 2), (LOCAL, 8, 0)]
+
+
+def test_a_copy_of_a_run_that_is_being_measured_does_not_end_it(
+    agent: Agents, tmp_path: Path
+) -> None:
+    original = tmp_path / "tiny" / "1"
+    original.mkdir(parents=True)
+    first, known = agent(), dict[str, int]()
+    Leases(Claimant(str(original), "one", known)).hold(first)
+    copy = leases("one", fences=dict(known), copy="copy")
+    with Ledger(original / "ledger.jsonl"):
+        assert str(original) in refused(copy, agent())
+    assert not first.lost
+    copy.hold(agent())
 
 
 def test_a_copy_of_a_run_that_is_further_elsewhere_is_refused_unless_it_is_said(
