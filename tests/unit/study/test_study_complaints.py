@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,11 @@ def test_what_takes_a_list_is_refused_as_a_factor_whatever_its_levels_are(
     )
     assert "workload.command" not in hint
     assert "system.network" in hint
+
+
+def test_a_pipe_or_a_device_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        (complaint,) = complaints_of(path)
+        assert complaint.path == path
+        assert "regular file" in complaint.message

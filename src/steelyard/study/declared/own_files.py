@@ -19,7 +19,7 @@ from steelyard.study import catalogue
 from steelyard.study.catalogue import Shelf
 from steelyard.study.file.complaints import Complaints, add_validation, choice_hint
 from steelyard.study.file.old_keys import rename_old_keys
-from steelyard.study.file.source import parse_source, read_source
+from steelyard.study.file.source import file_bytes, parse_source, read_source
 
 Entry = TypeVar("Entry", bound=BaseModel)
 _KEPT_TEXTS = 64
@@ -91,7 +91,7 @@ class OwnFiles(Generic[Entry]):
             StudyError: every mistake in it, with line and column.
         """
         try:
-            raw = path.read_bytes()
+            raw = file_bytes(path)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             complaint = Complaint(path, 1, 1, f"cannot be read: {reason}", "check the path")

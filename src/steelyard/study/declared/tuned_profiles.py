@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeGuard
 
+from steelyard.study.file.source import file_bytes
+
 FOLDER = "profiles"
 SETTING = "tuned"
 
@@ -35,7 +37,7 @@ def read_profile(name: str, study: Path) -> str:
     folder = study if study.is_dir() else study.parent
     kept = folder / FOLDER / kept_name(name)
     try:
-        return (kept if kept.is_file() else folder / name).read_text(encoding="utf-8")
+        return file_bytes(kept if kept.is_file() else folder / name).decode("utf-8")
     except OSError as error:
         raise ProfileError((error.strerror or str(error)).lower()) from error
     except UnicodeDecodeError as error:

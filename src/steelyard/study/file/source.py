@@ -6,8 +6,11 @@ Scalars are read as YAML 1.2 reads them: ``off``, ``on``, ``yes`` and ``no`` are
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,13 +82,32 @@ def read_source(path: Path, what: str = "study") -> Source:
     """Reads a study file, or the ``study.yaml`` of a folder. Raises ``StudyError``."""
     file = study_path(path)
     try:
-        raw = file.read_bytes()
+        raw = file_bytes(file)
     except FileNotFoundError:
         raise _stop(file, "there is no such file", _not_there(path, what)) from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise _stop(file, f"cannot be read: {reason}", "check its permissions") from None
+        hint = "give a regular file" if error.errno == errno.EINVAL else "check its permissions"
+        raise _stop(file, f"cannot be read: {reason}", hint) from None
     return parse_source(raw, file, what)
+
+
+def file_bytes(file: Path) -> bytes:
+    """The bytes of a regular file, one more than is read of one that is too large at most.
+
+    Raises:
+        OSError: it cannot be read; ``EINVAL``: it is a pipe or a device, which may never end.
+    """
+    with open(file, "rb", opener=_without_waiting) as opened:
+        return opened.read(_MOST_BYTES + 1)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """A pipe without a writer would be waited for; a device is not even opened."""
+    mode = Path(path).stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise OSError(errno.EINVAL, "it is a pipe, a socket or a device, not a regular file", path)
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _not_there(path: Path, what: str) -> str:
