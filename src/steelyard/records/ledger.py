@@ -26,12 +26,24 @@ def read_ledger(path: Path, of: Sequence[str] = ()) -> list[Event]:
     """All whole lines, in order; ``of``: those of events of these names.
 
     Raises:
-        RecordError: a whole line is not an event, or not the one that was written there.
+        RecordError: it is no file; a whole line is not an event, or not the one that was written.
     """
     if not path.exists():
         return []
+    _refuse_no_file(path)
     events, _ = read_lines(path, _whole_lines(path.read_bytes()), of)
     return events
+
+
+def _refuse_no_file(path: Path) -> None:
+    """A folder cannot be read, and a pipe would be waited for."""
+    if path.exists() and not path.is_file():
+        raise RecordError(
+            f"{path} is a {'folder' if path.is_dir() else 'pipe or a device'}, where a ledger is a "
+            "file",
+            hint="restore it from a backup of the run",
+            slug="ledger-is-damaged",
+        )
 
 
 def _whole_lines(data: bytes) -> list[bytes]:
@@ -64,6 +76,7 @@ class Ledger:
     def __init__(self, path: Path, recorded: Callable[[Event], None] = lambda _: None) -> None:
         self._path = path
         self._recorded = recorded
+        _refuse_no_file(path)
         self._file = os.open(path, _OPEN, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)

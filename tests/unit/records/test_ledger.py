@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,17 @@ def test_a_line_that_is_no_event_is_named(tmp_path: Path, line: str) -> None:
     with pytest.raises(RecordError, match=r"ledger\.jsonl:2: ") as caught:
         read_ledger(path)
     assert caught.value.slug == "ledger-is-damaged"
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_a_ledger_that_is_no_file_is_named(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    path = tmp_path / "ledger.jsonl"
+    make(path)
+    for use in (read_ledger, Ledger):
+        with pytest.raises(RecordError) as caught:
+            use(path)
+        assert caught.value.slug == "ledger-is-damaged"
+        assert str(path) in caught.value.message
 
 
 def test_two_controllers_cannot_write_one_ledger(tmp_path: Path) -> None:
