@@ -32,7 +32,10 @@ def test_the_second_is_refused_in_words_and_with_wait_measures_after_the_first(
     assert refused.returncode == 3
     assert "machine-is-in-use" in refused.stderr
     assert "results/first/" in refused.stderr
-    assert not list((steelyard.folder / "results" / "second").iterdir())
+    assert not (steelyard.folder / "results" / "second").exists()
+    timed = steelyard.run("plan", str(second), "--timed")
+    assert "machine-is-in-use" in timed.stderr
+    assert not (steelyard.folder / "results" / "second").exists()
     waiting = steelyard.start("run", str(second), "--wait")
     assert waiting.stderr is not None
     while "waiting: local is being measured by the run" not in waiting.stderr.readline():

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -16,7 +17,7 @@ from rich.console import Console
 from tests.unit.judge import several_workloads
 from tests.unit.judge.studies import a_record, a_study, measured, noisy
 
-from steelyard.cli.console import Telling
+from steelyard.cli.console import Telling, command
 from steelyard.cli.session import display, stream
 from steelyard.cli.session.block import block
 from steelyard.cli.session.display import Display, tell_at_once
@@ -239,3 +240,9 @@ def failing() -> Callable[[], TrialRecord]:
     trial = PLAN.visits[0].trials[0]
     failure = AttemptFailure(phase="measure", message="it died", hint="start it by hand")
     return lambda: a_record(trial, None, outcome=Outcome.SERVICE_DIED, failure=failure)
+
+
+def test_a_command_to_copy_names_its_path_as_one_word() -> None:
+    path = Path("/sp ace/ü/re s/it's")
+    assert shlex.split(command("resume", path)) == ["steelyard", "resume", str(path)]
+    assert command("resume", Path("/results/a-study")) == "steelyard resume /results/a-study"

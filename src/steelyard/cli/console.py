@@ -6,6 +6,7 @@ import re
 import sys
 from functools import cache
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from steelyard.errors import Complaint, SteelyardError, StudyError
@@ -104,6 +105,11 @@ def with_places(text: str, package: Path = _PACKAGE) -> str:
     """Pages of the documentation by where they are: a wheel brings them, a checkout has them."""
     brought = package / "docs"
     return _PAGE.sub(f"{brought}/", text) if brought.is_dir() else text
+
+
+def command(words: str, path: Path) -> str:
+    """A command of this program on a path, to be copied into a shell."""
+    return f"steelyard {words} {quote(shown(path))}"
 
 
 def shown(path: Path) -> str:

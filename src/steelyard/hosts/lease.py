@@ -172,7 +172,9 @@ class Leases:
         began_s = time.monotonic()
         told = False
         while not self._taken(host):
-            holder = _read(self._look(host).stdout)
+            last = self._look(host).stdout
+            self._refuse_taken_over(host, last)
+            holder = _read(last)
             if holder is not None and (self._is_over(host, holder) or self._takes_over):
                 _end(host, holder)
             elif self._busy is Busy.WAIT:
@@ -231,8 +233,7 @@ class Leases:
         holder = _read(last)
         if holder is None:
             return
-        if self._shown.get(host.name, last) != last:
-            raise _taken_over(host, last)
+        self._refuse_taken_over(host, last)
         if self._is_ours(holder) and self._is_newer(host, holder) and not self._takes_over:
             raise HostError(
                 f"{host.name} was measured by {_words(holder)} with lease {holder.fence}, of which "
@@ -240,6 +241,11 @@ class Leases:
                 hint="resume that copy; to go on with this one all the same, say --take-over",
                 slug="run-is-further-elsewhere",
             )
+
+    def _refuse_taken_over(self, host: Host, last: str) -> None:
+        """A session that has held the machine does not wait for, or end, the one that took it."""
+        if _read(last) is not None and self._shown.get(host.name, last) != last:
+            raise _taken_over(host, last)
 
     def _look(self, host: Host) -> Ran:
         return host.run(["sh", "-c", _LOOK, "sh", self._file], timeout_s=_TIMEOUT_S)

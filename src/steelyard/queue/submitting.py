@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 from steelyard.errors import HostError, RecordError
 from steelyard.queue.answers import LIVE, Job, QueueState
@@ -131,7 +132,8 @@ def cancel(run: Run, slurm: Slurm, waits: Callable[[], None] = lambda: None) -> 
             number = now.submission.job
             raise HostError(
                 f"job {number} of {run.path} has not ended in {_MOST_CANCEL_S:g} s",
-                hint=f"end it by force (scancel {number}), then: steelyard restore {run.path}",
+                hint=f"end it by force (scancel {number}), then: "
+                f"steelyard restore {quote(str(run.path))}",
                 slug="job-does-not-end",
             )
         time.sleep(_POLL_S)

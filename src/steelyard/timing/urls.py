@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -75,7 +76,7 @@ class Urls:
             if failures:
                 raise LoadFailedError(
                     f"no operation of {name} succeeded ({_in_words(failures)})",
-                    f"try it alone: steelyard load {self.subjects[name]}",
+                    f"try it alone: steelyard load {quote(self.subjects[name])}",
                 )
         raise LoadFailedError(
             f"no operation of {name} ended in {_WINDOWS} windows of {self._window_s:g} s",

@@ -94,7 +94,19 @@ def test_a_session_that_was_taken_over_measures_nothing_more(agent: Agents) -> N
     before, after = leases("one"), leases("two", Busy.TAKE_OVER)
     before.hold(first)
     after.hold(second)
-    refused(before, agent())
+    assert "/runs/two" in refused(before, agent(), "machine-was-taken-over")
+    after.hold(second)
+
+
+@pytest.mark.parametrize("busy", [Busy.WAIT, Busy.TAKE_OVER])
+def test_a_session_that_was_taken_over_neither_waits_for_the_other_nor_ends_it(
+    agent: Agents, busy: Busy
+) -> None:
+    first, second = agent(), agent()
+    before, after = leases("one", busy), leases("two", Busy.TAKE_OVER)
+    before.hold(first)
+    after.hold(second)
+    refused(before, agent(), "machine-was-taken-over")
     after.hold(second)
 
 

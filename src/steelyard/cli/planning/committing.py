@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from steelyard.cli.console import shown, tell
+from steelyard.cli.console import command, tell
 from steelyard.errors import HostError, RecordError
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
@@ -37,7 +37,7 @@ def write_commitment(path: Path, study_sha256: str, plan: Plan) -> None:
             slug="cannot-write",
         ) from error
     tell(f"commitment: {made.digest}")
-    tell(f"post the digest, keep the file secret, then: steelyard run --commitment {shown(path)}")
+    tell(f"post the digest, keep the file secret, then: {command('run --commitment', path)}")
 
 
 def read_commitment(path: Path, seed: int | None) -> Commitment:

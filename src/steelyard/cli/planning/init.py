@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import schema
-from steelyard.cli.console import shown, tell, with_places
+from steelyard.cli.console import command, shown, tell, with_places
 from steelyard.errors import HostError
 
 QUESTIONS = {
@@ -67,7 +67,7 @@ def init(
         beside = target.parent / _SCHEMA_FILE.format(kind)
         if not beside.exists():  # that of another study in this folder
             _write(beside, schema.text(kind))
-    tell(f"next: steelyard plan {shown(target)}")
+    tell(f"next: {command('plan', target)}")
 
 
 def _write(target: Path, text: str) -> None:

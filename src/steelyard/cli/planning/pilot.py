@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-from steelyard.cli.console import shown, tell
+from steelyard.cli.console import command, tell
 from steelyard.cli.session.display import tell_at_once
-from steelyard.cli.session.new_run import new_run
+from steelyard.cli.session.new_run import discard, new_run
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import HostError
 from steelyard.plan.budget import retimed
@@ -27,10 +26,15 @@ def timed(path: Path, study: Study, plan: Plan, results: Path) -> Plan:
     """
     check_version(find_engine())
     pilot = new_run(path, study, pilot_plan(plan), results)
-    tell(f"timing two short trials of each system; `steelyard restore {shown(pilot.path)}` undoes")
+    tell(f"timing two short trials of each system; `{command('restore', pilot.path)}` undoes")
     watch = Stopwatch(study)
-    reason = run_session(pilot_study(study), pilot, watch, Interrupt(tell_at_once))
-    shutil.rmtree(pilot.path)
+    try:
+        reason = run_session(pilot_study(study), pilot, watch, Interrupt(tell_at_once))
+    except HostError as error:
+        if error.slug == "machine-is-in-use" and not watch.failed:
+            discard(pilot)
+        raise
+    discard(pilot)
     if reason == "interrupted":
         raise KeyboardInterrupt
     for failed in watch.failed:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 import typer
 
@@ -91,7 +92,7 @@ def _refuse_pending(run: Run, *, whole: bool) -> None:
         raise RecordError(
             f"{run.path} left {counted(len(pending), 'change')} on machines that only its ledger "
             "can undo; it is kept",
-            hint=f"steelyard restore {run.path}",
+            hint=f"steelyard restore {quote(str(run.path))}",
             slug="run-left-changes",
         )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from steelyard.cli.archive.reading import chosen_formats, print_answer, write
-from steelyard.cli.console import shown, tell
+from steelyard.cli.console import command, shown, tell
 from steelyard.cli.options import FailIf
 from steelyard.cli.planning.committing import read_commitment, refuse_another_plan, tell_commitment
 from steelyard.cli.planning.plan import (
@@ -26,7 +26,7 @@ from steelyard.cli.session.extending import (
     retry_what_was_stopped,
     stopped_systems,
 )
-from steelyard.cli.session.new_run import new_machines_run, new_run
+from steelyard.cli.session.new_run import discard, new_machines_run, new_run
 from steelyard.cli.session.rounds import watch_machines
 from steelyard.cli.session.stream import EventStream
 from steelyard.engine.locate import check_version, find_engine
@@ -37,7 +37,6 @@ from steelyard.judge.findings import RunFindings, WorkloadFindings
 from steelyard.judge.kinds.caveats import CleanupIncomplete
 from steelyard.plan.make import Planned
 from steelyard.records.archive import Run, open_run
-from steelyard.records.deletion import delete_whole
 from steelyard.records.events import AttemptStarted
 from steelyard.records.planned_study import study_of_run
 from steelyard.records.stream import RunJudged
@@ -117,7 +116,8 @@ def begun(
         return _measured(study, opened, wanted)
     except HostError as error:
         if error.slug == "machine-is-in-use" and not _was_tried(opened):
-            delete_whole(opened)
+            discard(opened)
+            tell(f"nothing was measured; {shown(opened.path)} was removed again")
         raise
 
 
@@ -146,11 +146,17 @@ def _measured(study: Study, opened: Run, wanted: Wanted) -> int:
     tell(f"records: {shown(opened.path)}")
     stream = EventStream(study, opened, shown(opened.path)) if wanted.json else None
     interrupt = Interrupt(tell_at_once)
-    with interrupt.installed():
-        ended = _session(study, opened, wanted, interrupt, stream)
+    further = f"go on with: {command('resume', opened.path)}"
+    try:
+        with interrupt.installed():
+            ended = _session(study, opened, wanted, interrupt, stream)
+    except HostError as error:
+        if error.slug == "machine-was-taken-over":
+            tell(further)
+        raise
     try:
         if ended.reason == "interrupted":
-            code = _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
+            code = _interrupted(opened, further)
         else:
             code = _reported(opened, wanted, stream, failed=bool(ended.failed))
     except KeyboardInterrupt:
@@ -174,7 +180,7 @@ def _session(
 def _interrupted(opened: Run, further: str) -> int:
     """No report any more: its charts take seconds of processor, on a busy machine half a minute."""
     tell(f"interrupted; {further}")
-    tell(f"for a report of what was measured: steelyard report {shown(opened.path)}")
+    tell(f"for a report of what was measured: {command('report', opened.path)}")
     return ExitCode.INTERRUPTED
 
 
@@ -204,11 +210,11 @@ def write_reports(opened: Run, formats: tuple[str, ...]) -> RunFindings:
 
 def _further(opened: Run, findings: RunFindings) -> list[str]:
     """What the user may do next with this run."""
-    command = f"steelyard resume {shown(opened.path)}"
+    resume = command("resume", opened.path)
     found = (system for part in opened.parts() for system in stopped_systems(part.events()))
     stopped = ", ".join(dict.fromkeys(found))
-    said = [f"to measure {stopped} again, once the cause is removed: {command} --retry-stopped"]
-    more = [f"for as many visits again: {command} --extend"]
+    said = [f"to measure {stopped} again, once the cause is removed: {resume} --retry-stopped"]
+    more = [f"for as many visits again: {resume} --extend"]
     return (said if stopped else []) + (more if may_be_extended(opened, findings) else [])
 
 

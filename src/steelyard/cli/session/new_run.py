@@ -15,6 +15,7 @@ from steelyard.plan.model import Plan
 from steelyard.records.archive import Run, RunFacts, in_full
 from steelyard.records.commitment import Commitment
 from steelyard.records.creation import create_machines, create_run
+from steelyard.records.deletion import delete_whole
 from steelyard.records.own_files.author_notes import kept_notes
 from steelyard.study.declared.tuned_profiles import own_texts as own_profiles
 from steelyard.study.lookup import own_texts
@@ -47,6 +48,13 @@ def new_machines_run(
         return create_machines(results, facts, text, plans, own)
 
     return _made(path, study, seed, results, made)
+
+
+def discard(run: Run) -> None:
+    """Removes a run that keeps nothing, and the folder of its study where it is the only one."""
+    delete_whole(run)
+    with suppress(OSError):  # it holds others
+        run.path.parent.rmdir()
 
 
 def _made(
