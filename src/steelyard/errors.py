@@ -16,10 +16,15 @@ attempt is not an error but a record (``records/schema.py``).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import ClassVar
+
+_QUOTE = re.compile(r"`([^`]*)`")
+_LONG = 200
+_SHOWN = 57
 
 
 class ExitCode(IntEnum):
@@ -60,6 +65,15 @@ def _rebuilt(
     return error
 
 
+def shortened(text: str) -> str:
+    """A message without the middle of what it quotes at length, as of a number of 1,000 digits."""
+    return _QUOTE.sub(_short_quote, text)
+
+
+def _short_quote(quote: re.Match[str]) -> str:
+    return quote[0] if len(quote[1]) < _LONG else f"`{quote[1][:_SHOWN]}...`"
+
+
 @dataclass(frozen=True, order=True)
 class Complaint:
     """One mistake in a file; line and column count from 1."""
@@ -69,6 +83,10 @@ class Complaint:
     column: int
     message: str
     hint: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", shortened(self.message))
+        object.__setattr__(self, "hint", self.hint and shortened(self.hint))
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}: {self.message}"
@@ -96,8 +114,8 @@ _NOUNS = {
         "mistakes in the imported files",
     ),
     "not-in-this-version": (
-        "thing in the study file that this version cannot run yet",
-        "things in the study file that this version cannot run yet",
+        "thing in the study file that cannot be run",
+        "things in the study file that cannot be run",
     ),
 }
 

@@ -47,8 +47,12 @@ _EXAMPLES: dict[Kind, str] = {
 }
 _NOUNS: dict[Kind, str] = {kind: f"a {kind}" for kind in _UNITS} | {"count": "a whole number"}
 _WHOLE: frozenset[Kind] = frozenset({"size", "count"})
-_LIMIT = Decimal("9e15")  # beyond it a float no longer holds every whole number
+MOST_COUNT = 2**53 - 1
+"""Beyond it a float, and a reader of JSON, no longer holds every whole number."""
+_LIMIT = Decimal(MOST_COUNT)
 _NUMBER = re.compile(r"([+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?)\s*(\S.*)?", re.ASCII | re.DOTALL)
+_TOO_LARGE = re.compile(r"[+-]?[0-9]{19,}(?:\.[0-9]*)?\s*(?:[^0-9\s].*)?", re.ASCII | re.DOTALL)
+_TOO_FINE = re.compile(r"[+-]?[0-9]{1,18}\.[0-9]{19,}\s*(?:[^0-9\s].*)?", re.ASCII | re.DOTALL)
 _RANGE = re.compile(r"(.+?)\s*\.\.\s*(.+?)(?:\s+(?:(doubling)|by\s+(.+)))?", re.DOTALL)
 MOST_LEVELS = 1000
 
@@ -93,7 +97,7 @@ def _factor(written: object, kind: Kind, number: str, unit: str | None) -> Decim
                 f"{_shown(written)} is not {_NOUNS[kind]}", f"write it like `{_EXAMPLES[kind]}`"
             )
         raise UnitError(
-            f"{_shown(written)} is not {_NOUNS[kind]}: unit `{unit}` is not known",
+            f"{_shown(written)} is not {_NOUNS[kind]}: unit {_shown(unit)} is not known",
             _unit_hint(kind, unit),
         )
     return units[unit]
@@ -104,18 +108,29 @@ def _exact(written: object, kind: Kind) -> Decimal:
         found = "a mapping" if isinstance(written, dict) else _shown(written)
         found = "a list" if isinstance(written, list) else found
         raise UnitError(f"{found} is not {_NOUNS[kind]}", f"write it like `{_EXAMPLES[kind]}`")
-    match = _NUMBER.fullmatch(str(written).strip())
+    text = str(written).strip()
+    if _TOO_LARGE.fullmatch(text):
+        raise _too_large(written)
+    if _TOO_FINE.fullmatch(text):
+        raise UnitError(
+            f"{_shown(written)} has too many digits", "write 18 after the point at most"
+        )
+    match = _NUMBER.fullmatch(text)
     if match is None:
         raise UnitError(
             f"{_shown(written)} is not {_NOUNS[kind]}", f"write it like `{_EXAMPLES[kind]}`"
         )
     value = Decimal(match[1]) * _factor(written, kind, match[1], match[2])
     if abs(value) > _LIMIT:
-        raise UnitError(f"{_shown(written)} is too large", "write a smaller quantity")
+        raise _too_large(written)
     if kind in _WHOLE and value != value.to_integral_value():
         noun = "whole bytes" if kind == "size" else "a whole number"
         raise UnitError(f"{_shown(written)} is not {noun}", f"write it like `{_EXAMPLES[kind]}`")
     return value
+
+
+def _too_large(written: object) -> UnitError:
+    return UnitError(f"{_shown(written)} is too large", "write a smaller quantity")
 
 
 def _number(value: Decimal, kind: Kind) -> int | float:
@@ -184,7 +199,7 @@ def _stepping(
 ) -> list[Decimal]:
     if by is None and kind != "count":
         raise UnitError(
-            f"{_shown(written)} does not say its steps", f"write `{written} doubling`, or `by ...`"
+            f"{_shown(written)} does not say its steps", "write `doubling` or `by ...` behind it"
         )
     step = Decimal(1) if by is None else _exact(by, kind)
     if step <= 0:

@@ -83,3 +83,11 @@ def test_a_platform_of_commands_is_examined_by_its_name(monkeypatch: pytest.Monk
     examined = CliRunner().invoke(app, ["doctor", "--platform", "docker", "--set", "image=x"])
     assert examined.exit_code == 3, examined.output
     assert "FAIL  up" in examined.stdout
+
+
+def test_no_platform_is_offered_that_is_unlike_what_was_written() -> None:
+    said = CliRunner().invoke(app, ["doctor", "--platform", "nope"])
+    assert said.exit_code == 2
+    assert "did you mean" not in said.output
+    said = CliRunner().invoke(app, ["doctor", "--platform", "podmn"])
+    assert "podman" in said.output

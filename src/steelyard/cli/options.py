@@ -12,6 +12,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from steelyard.units import MOST_COUNT
+
 RESULTS = Path("results")
 FORMAT_NAMES = (
     "html", "md", "tex", "pdf", "csv", "junit", "tmt", "bugs", "openmetrics", "bmf", "benchfmt",
@@ -48,7 +50,12 @@ VariantOption = Annotated[
 ]
 SeedOption = Annotated[
     int | None,
-    typer.Option("--seed", min=0, help="Repeat an order; without it the study's, or a fresh one."),
+    typer.Option(
+        "--seed",
+        min=0,
+        max=MOST_COUNT,
+        help="Repeat an order; without it the study's, or a fresh one.",
+    ),
 ]
 BudgetOption = Annotated[
     str | None,

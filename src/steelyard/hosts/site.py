@@ -14,6 +14,8 @@ from steelyard.hosts.looks import looking
 from steelyard.study.declared.placeholders import Quote, TemplateError, Value, as_it_is, fill
 
 LOOK_S = 20.0
+_INSIDE = "inside:"
+"""How the names of hosts begin that are made of an image."""
 PATH = "PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _LOOK = looking(f"""\
 {PATH}
@@ -75,11 +77,11 @@ def _missing(
     host: Host, use: str, missing: list[str], packages: Mapping[str, Sequence[str]]
 ) -> SystemFailure:
     named = "; ".join(f"{name}: {' '.join(words)}" for name, words in packages.items())
+    image = ", or add that to `packages` of the image" if host.name.startswith(_INSIDE) else ""
     return SystemFailure(
         "tool_missing",
         f"{use} needs {', '.join(missing)}, which {host.name} does not have",
-        f"install it there ({named or 'its file names no packages'}), "
-        "or add that to `packages` of the image",
+        f"install it there ({named or 'its file names no packages'}){image}",
     )
 
 

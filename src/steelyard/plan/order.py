@@ -13,6 +13,8 @@ import secrets
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.units import MOST_COUNT
+
 
 def generator(seed: int, purpose: str) -> np.random.Generator:
     """The stream of random numbers for one purpose (``"coin"``, ``conditions``, ``paths``, ...).
@@ -26,7 +28,7 @@ def generator(seed: int, purpose: str) -> np.random.Generator:
 
 
 TOLERANCE = 2
-MOST_SEED = 2**53 - 1  # every JSON reader keeps whole numbers up to here exact
+MOST_SEED = MOST_COUNT
 
 
 def draw_seed() -> int:

@@ -7,6 +7,7 @@ from steelyard.hosts.tool import tell
 from steelyard.hosts.undo.actions.storage import DetachLoop
 from steelyard.hosts.undo.log import PendingUndo
 from steelyard.systems.platform import InstanceContext, RawDisk
+from steelyard.units import format_bytes
 
 _BUFFERED = frozenset({"writeback", "unsafe"})
 
@@ -66,5 +67,6 @@ class LoopDisks:
     def _refuse_without_space(self, disk: RawDisk) -> None:
         free_bytes = self._ground.host_machine().path_facts(self._ground.folder).free_bytes
         if free_bytes is not None and free_bytes < disk.size_bytes:
-            message = f"{self._ground.folder} has {free_bytes} bytes free: too few for {disk.name}"
+            message = f"{self._ground.folder} has {format_bytes(free_bytes)} free: too few for "
+            message += f"{disk.name} of {format_bytes(disk.size_bytes)}"
             raise SystemFailure("no_space", message, "make room, or ask for a smaller disk")

@@ -33,7 +33,8 @@ NO_YAML = {
 ONLY_READING = {
     "baseline-is-no-system", "budget-too-few-trials", "budget-too-short",
     "consolidation-without-one-alone", "contradiction-in-a-variant", "events-too-late",
-    "events-without-a-window", "factors-bind-to-nothing",
+    "events-without-a-window", "external-without-a-protocol",
+    "factors-bind-to-nothing", "file-not-there",
     "instances", "lines", "meter-of-several-machines",
     "no-service", "one-address-for-all-instances", "one-network-disk-for-all",
     "probe-of-a-stream", "probes",

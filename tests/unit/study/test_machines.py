@@ -153,3 +153,11 @@ def test_a_restart_that_a_machine_does_not_allow_is_refused(
     (complaint,) = error.value.complaints
     assert complaint.line == 8
     assert "may_reboot: true" in str(complaint.hint)
+
+
+def test_a_seed_that_is_refused_in_a_study_is_refused_on_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(STUDY, encoding="utf-8")
+    largest = 2**53 - 1
+    assert CliRunner().invoke(app, ["plan", str(path), "--seed", str(largest)]).exit_code == 0
+    assert CliRunner().invoke(app, ["plan", str(path), "--seed", str(largest + 1)]).exit_code == 2

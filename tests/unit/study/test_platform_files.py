@@ -123,7 +123,7 @@ def test_a_mistake_in_the_users_own_platform_is_named_where_it_is(tmp_path: Path
 
 def test_a_file_that_is_not_there_is_said_at_its_name(tmp_path: Path) -> None:
     words = refused(study(tmp_path, "./mine.yaml"))
-    assert "study.yaml:5:19: there is no platform `./mine.yaml`" in words
+    assert "study.yaml:5:19: there is no file `./mine.yaml`" in words
 
 
 @pytest.mark.parametrize(("text", "said"), [("", "the file is empty"), ("- a\n", "a platform is")])

@@ -179,3 +179,24 @@ def test_a_pipe_or_a_device_is_refused_before_it_is_read(tmp_path: Path) -> None
         (complaint,) = complaints_of(path)
         assert complaint.path == path
         assert "regular file" in complaint.message
+
+
+def test_what_is_quoted_at_length_is_shortened(tmp_path: Path) -> None:
+    digits = "1" + "0" * 5000
+    for text in (
+        BODY + f"baseline: x{digits}\n" + TRIALS,
+        BODY.replace("a-study", f"x{digits}") + TRIALS,
+        BODY.replace("native", f"x{digits}") + TRIALS,
+        BODY + TRIALS.replace("2 %", f"2 {digits}x"),
+        BODY + TRIALS + f"gates: {{errors: at most 3 {digits}x}}\n",
+        BODY + TRIALS + f"baseline: !x{digits} one\n",
+    ):
+        found = complaints_of(written(tmp_path, text))
+        assert found
+        assert all(len(f"{c.message}{c.hint}") < 500 for c in found)
+
+
+def test_a_key_that_was_removed_is_not_offered(tmp_path: Path) -> None:
+    (complaint,) = complaints_of(written(tmp_path, BODY + TRIALS.replace("window", "windw")))
+    assert "`window`" in str(complaint.hint)
+    assert "order" not in str(complaint.hint)

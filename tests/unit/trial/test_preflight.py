@@ -280,7 +280,7 @@ FILES = {"/mnt/usb/file": "", SWAPPINESS: "60"}
             "{command: [touch, '{mount}/file']}",
             Machine(files=FILES, free_bytes=1 << 30),
             "disks.data",
-            "bytes free",
+            "1 GiB free",
         ),
         ("", ECHO, Machine(free_bytes=1 << 20), "platform", "/var/tmp"),
     ],

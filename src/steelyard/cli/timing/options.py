@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.options import FailIfOption
+from steelyard.units import MOST_COUNT
 
 PrepareOption = Annotated[
     str, typer.Option("--prepare", "-p", help="Run before each execution, not measured.")
@@ -24,7 +25,8 @@ BudgetOption = Annotated[
     typer.Option("--budget", help="The longest time to measure.  [default: 30 s]"),
 ]
 SeedOption = Annotated[
-    int | None, typer.Option("--seed", min=0, help="Repeat an order; without it a fresh one.")
+    int | None,
+    typer.Option("--seed", min=0, max=MOST_COUNT, help="Repeat an order; without it a fresh one."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the JSON export, nothing else.")]
 VerboseOption = Annotated[bool, typer.Option("--verbose", help="Say what the verdict rests on.")]

@@ -7,6 +7,7 @@ study. The folder of a run keeps copies in a folder of that name, where they are
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -54,11 +55,11 @@ class OwnFiles(Generic[Entry]):
         folder = study if study.is_dir() else study.parent
         if name in catalogue.names(self.shelf):
             return None
-        if _is_path(name):
+        if is_path(name):
             found = [folder / name, folder / self.shelf / Path(name).name]
         else:
             found = [folder / self.shelf / f"{name}.yaml"]
-        return next((file for file in found if file.is_file()), None)
+        return next(filter(_is_file, found), None)
 
     def named(self, name: str, study: Path) -> tuple[Entry, str | None] | None:
         """What a study means by a name, and the text of the file if it is the user's own.
@@ -129,7 +130,7 @@ class OwnFiles(Generic[Entry]):
 
     def kept_name(self, name: str) -> str:
         """The file that a run keeps a copy in, from the folder of the run."""
-        return f"{self.shelf}/{Path(name).name if _is_path(name) else f'{name}.yaml'}"
+        return f"{self.shelf}/{Path(name).name if is_path(name) else f'{name}.yaml'}"
 
     @cached_property
     def _parsed(self) -> Callable[[str], Entry]:
@@ -149,5 +150,13 @@ class OwnFiles(Generic[Entry]):
         return StudyError(complaints, slug=self.slug)
 
 
-def _is_path(name: str) -> bool:
+def _is_file(path: Path) -> bool:
+    """No name is too long for the question, as it is for ``Path.is_file``."""
+    with suppress(OSError):
+        return path.is_file()
+    return False
+
+
+def is_path(name: str) -> bool:
+    """Whether a name means a file by where it is."""
     return "/" in name or name.endswith((".yaml", ".yml"))

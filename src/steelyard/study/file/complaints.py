@@ -19,11 +19,18 @@ from steelyard.study.file.kinds import shown
 from steelyard.study.file.meanings import meanings
 from steelyard.study.file.source import Place, Source, Where
 
+_REMOVED = "Removed;"
+"""How the meaning of a key begins that only the studies of earlier runs have."""
+_ALIKE = 0.61
+"""Of `difflib`: `nope` is no slip for `openvz`."""
+_NAMES_HINT = "use letters, digits and `-`, `_`, `.`, `+`, 80 at most; begin with a letter or digit"
+
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word that was probably meant."""
     names = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=_ALIKE)
+    near = near or [name for name in names if name.startswith(f"{word.lower()}.")][:1]
     return names[near[0]] if near else None
 
 
@@ -115,8 +122,8 @@ def _add_one(complaints: Complaints, detail: ErrorDetails, root: type[BaseModel]
     kind = detail["type"]
     if where and where[-1] == "[key]":
         name = str(where[-2])
-        hint = "use letters, digits and `-`, `_`, `.`; begin with a letter or digit"
-        complaints.add(where[:-1], f"`{name}` cannot be a name", hint, at_key=True)
+        message = f"{shown(name)} cannot be a name"
+        complaints.add(where[:-1], message, _NAMES_HINT, at_key=True)
     elif kind == "extra_forbidden":
         complaints.unknown_key(where, keys_at(root, where[:-1]))
     elif kind == "missing":
@@ -174,15 +181,22 @@ def _words(detail: ErrorDetails, where: Where, root: type[BaseModel]) -> tuple[s
         )
         return f"`{name}` must be {_WANTED[kind]}, not {shown(value)}", hint
     if kind == "literal_error":
-        choices = str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")
-        message = f"`{name}` cannot be {shown(value)}"
-        return message, choice_hint(str(value), choices, "choices")
+        return _no_choice(str(context["expected"]), value, where, root)
     if kind in ("too_short", "string_too_short"):
         return f"`{name}` is empty", f"`{where[-1]}` is: {description_at(root, where)}"
-    if kind == "string_pattern_mismatch":
-        hint = "use letters, digits and `-`, `_`, `.`; begin with a letter or digit"
-        return f"`{name}`: {shown(value)} cannot be a name", hint
+    if kind in ("string_pattern_mismatch", "string_too_long"):
+        return f"`{name}`: {shown(value)} cannot be a name", _NAMES_HINT
     return f"`{name}`: {detail['msg'].lower()}", f"`{where[-1]}` is: {description_at(root, where)}"
+
+
+def _no_choice(
+    expected: str, value: object, where: Where, root: type[BaseModel]
+) -> tuple[str, str]:
+    name = dotted(where)
+    if description_at(root, where).startswith(_REMOVED.lower()):
+        return f"`{name}` was removed", "take it out"
+    choices = expected.replace("'", "").replace(" or ", ", ").split(", ")
+    return f"`{name}` cannot be {shown(value)}", choice_hint(str(value), choices, "choices")
 
 
 def _inner(annotation: object) -> object:
@@ -211,7 +225,8 @@ def keys_at(root: type[BaseModel], where: Where) -> list[str]:
         annotation = _step(annotation, key)
     inner = _inner(annotation)
     if isinstance(inner, type) and issubclass(inner, BaseModel):
-        return [f.alias or name for name, f in inner.model_fields.items()]
+        names = [f.alias or name for name, f in inner.model_fields.items()]
+        return [name for name in names if not meanings(inner)[name].startswith(_REMOVED)]
     return []
 
 

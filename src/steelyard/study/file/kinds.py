@@ -147,6 +147,8 @@ LimitWritten = Annotated[
 def _trials_per_cell(value: object) -> int:
     text = str(value).strip()
     match = _PER_CELL.fullmatch(text) or re.fullmatch(r"(\d{1,9})", text, re.ASCII)
+    if re.fullmatch(r"\d{10,}(\s+per\s+cell)?", text, re.ASCII):
+        raise mistake(f"{shown(value)} is too large", "write fewer trials, as `40 per cell`")
     if match is None or isinstance(value, bool):
         raise mistake(f"{shown(value)} is not a number of trials", "write `40 per cell`")
     return int(match[1])

@@ -242,7 +242,10 @@ class ClaimReader:
         match = _DISTANCE_OF.fullmatch(written.strip())
         if match is None or not float(match[1]):
             hint = "write `3 % of NAME`"
-            self.complaints.add(where, f"{shown(written)} is not a distance from a system", hint)
+            message = f"{shown(written)} is not a distance from a system"
+            if match is not None:
+                message = "the distance must be above 0"
+            self.complaints.add(where, message, hint)
             return None
         found = {"factor": float(match[1]) / 100, "other": match[2]}
         return found if self._known(match[2], where) else None

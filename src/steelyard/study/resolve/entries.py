@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from steelyard.errors import StudyError
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform
-from steelyard.study.declared.own_files import OwnFiles
+from steelyard.study.declared.own_files import OwnFiles, is_path
 from steelyard.study.declared.responses import Response
 from steelyard.study.declared.setting import Setting
 from steelyard.study.file.complaints import Complaints, choice_hint
@@ -35,7 +35,10 @@ def named_entry(
     except StudyError as error:
         complaints.found |= set(error.complaints)
         return None
-    if named is None:
+    if named is None and is_path(name):
+        hint = f"its path is read from the folder of the study, then from `{files.shelf}` there"
+        complaints.add(place, f"there is no file `{name}`", hint)
+    elif named is None:
         hint = choice_hint(name, catalogue.names(files.shelf), files.shelf)
         hint += "; to use a file of your own, give its path: `./mine.yaml`"
         complaints.add(place, f"there is no {files.noun} `{name}`", hint)

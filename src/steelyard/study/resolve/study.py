@@ -204,7 +204,8 @@ def _compared(
         hint = choice_hint(compare, ("system", *factors), "factors")
         complaints.add(("compare",), f"there is no factor `{compare}` to compare", hint)
         return ()
-    if len(compared) == 1 and file.screen is None and file.ask is None:
+    wrong = compare == "system" and len(_written_systems(complaints)) > 1
+    if len(compared) == 1 and not wrong and file.screen is None and file.ask is None:
         hint = "add what it is compared with, or ask which factors matter: `ask: influence`"
         complaints.add(one, f"a comparison needs two {noun}, and there is one", hint, at_key=True)
     return compared
@@ -221,6 +222,12 @@ def _baseline(file: StudyFile, named: Mapping[str, Level], complaints: Complaint
         what = "a system of this study" if compare == "system" else f"a level of `{compare}`"
         complaints.add(("baseline",), f"the baseline `{baseline}` is not {what}", hint)
     return found or baseline
+
+
+def _written_systems(complaints: Complaints) -> dict[object, object]:
+    """Those of the file, with those that were complained of and taken out."""
+    written = complaints.source.part("systems")
+    return written if isinstance(written, dict) else {}
 
 
 def _with_aa_control(

@@ -17,6 +17,7 @@ from steelyard.study.platform.settings import DEFAULT_SIZE_BYTES, DiskSettings
 from steelyard.systems.disks.prepare import FOLDER, DiskPlan, Prepared
 from steelyard.systems.settings.applied import Place
 from steelyard.systems.settings.changes import Changes
+from steelyard.units import format_bytes
 
 
 def refuse_unusable(host: Host, disk: DiskSettings) -> str:
@@ -40,7 +41,8 @@ def refuse_unusable(host: Host, disk: DiskSettings) -> str:
         raise SystemFailure("no_rights", message, "mount it read-write, or run as its owner")
     free_bytes = host.path_facts(real).free_bytes
     if free_bytes is not None and free_bytes < needed_bytes:
-        message = f"on {host.name}: {folder} has {free_bytes} bytes free, not {needed_bytes}"
+        message = f"on {host.name}: {folder} has {format_bytes(free_bytes)} free, "
+        message += f"not {format_bytes(needed_bytes)}"
         raise SystemFailure("no_space", message, "make room, or ask for less `size`")
     return real
 

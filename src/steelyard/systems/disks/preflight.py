@@ -9,6 +9,7 @@ from steelyard.study.declared.machine import filesystems
 from steelyard.study.platform.settings import DiskSettings
 from steelyard.systems.disks.arrays import LEVELS
 from steelyard.systems.settings.preflight import refuse_unknown_module
+from steelyard.units import format_bytes
 
 
 def refuse_what_cannot_be_made(host: Host, disk: DiskSettings, folder: str) -> None:
@@ -26,7 +27,8 @@ def refuse_what_cannot_be_made(host: Host, disk: DiskSettings, folder: str) -> N
     look_around(host, f"a disk with {disk.filesystem}", wanted, packages, root=True)
     free_bytes = host.path_facts(folder).free_bytes
     if free_bytes is not None and free_bytes < (disk.size or 0):
-        message = f"on {host.name}: {folder} has {free_bytes} bytes free, and the disk {disk.size}"
+        message = f"on {host.name}: {folder} has {format_bytes(free_bytes)} free, "
+        message += f"and the disk {format_bytes(disk.size or 0)}"
         raise SystemFailure("no_space", message, "make room, or ask for a smaller disk")
 
 

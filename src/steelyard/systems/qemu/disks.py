@@ -22,6 +22,7 @@ from steelyard.systems.qemu.network_disks import (
 )
 from steelyard.systems.qemu.qmp import Qmp
 from steelyard.systems.qemu.running import RunningMachine
+from steelyard.units import format_bytes
 
 _SERIAL_BYTES = 20
 _LOOKS = 100
@@ -141,7 +142,8 @@ class Disks:
         host_machine, folder = self._running.host_machine, self._running.machine.folder
         free_bytes = host_machine.path_facts(folder).free_bytes
         if free_bytes is not None and free_bytes < disk.size_bytes:
-            message = f"{folder} has {free_bytes} bytes free: too few for {disk.name}"
+            message = f"{folder} has {format_bytes(free_bytes)} free: too few for "
+            message += f"{disk.name} of {format_bytes(disk.size_bytes)}"
             raise SystemFailure("no_space", message, "make room, or ask for a smaller disk")
         host_machine.make_directory(f"{folder}/disks")
         file = self._file(disk.name)

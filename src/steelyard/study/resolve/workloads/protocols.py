@@ -45,9 +45,12 @@ def _check_service(
     where: Where,
     complaints: Complaints,
 ) -> None:
-    if known_service(service) is None:
+    server = known_service(service)
+    if server is None:
         return
     says = spoken(service)
+    if not says and not server.started:
+        return  # complained of as a setting that is missing
     if not entry.fits(says):
         message = (
             f"`{service.use}` speaks {', '.join(says)}, "

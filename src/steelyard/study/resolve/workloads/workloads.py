@@ -164,7 +164,8 @@ def _workload(
         part.further(), entry.settings, where, complaints, noun=f"settings of {use}"
     )
     for name, setting in entry.settings.items():
-        if setting.required and values[name] is None:
+        wrong = (*where, name) in complaints.source.keys  # complained of, and taken out
+        if setting.required and values[name] is None and not wrong:
             hint = f"add `{name}: ...`: {setting.meaning}"
             complaints.add(where, f"`{use}` needs `{name}`", hint)
     prefix = ".".join(str(part) for part in where)
