@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -39,6 +40,10 @@ def said(*arguments: str) -> str:
         (["--variant", "small"], "belongs to a STUDY"),
         (["--margin", "200%"], "--margin lies between 0 % and 100 %"),
         (["--margin", "much"], "--margin: "),
+        (["--platform", "native", "--fix"], "--platform and --fix exclude"),
+        (["--platform", "native", "--margin", "2%"], "--platform and --margin exclude"),
+        (["study.yaml", "--undo"], "--undo and STUDY exclude"),
+        (["--undo", "--json"], "--undo and --json exclude"),
     ],
 )
 def test_a_mistake_is_answered_with_what_to_do(arguments: list[str], words: str) -> None:
@@ -88,6 +93,7 @@ def test_servers_without_limits_are_reported_to_have_none(tmp_path: Path) -> Non
         ({}, None),
         ({"guest_flag": "false", "vendor": "LENOVO", "product": "20L5"}, None),
         ({"guest_flag": "true"}, "a guest of a hypervisor without a name"),
+        ({"guest_flag": "true", "told_by_processor": "KVM"}, "a guest (KVM)"),
         (
             {"guest_flag": "true", "vendor": "QEMU", "product": "Standard PC"},
             "a guest (QEMU Standard PC)",
@@ -203,6 +209,39 @@ def test_readings_without_a_value_are_left_out() -> None:
 def test_versions_of_tools_are_reported() -> None:
     told = {check.name: check.seen for check in machine_checks(QUIET | {"tool.fio": "fio-3.33"})}
     assert told["fio"] == "fio-3.33"
+
+
+@pytest.mark.parametrize(
+    ("version", "server", "grade"),
+    [
+        ("Docker version 28.2.2", "28.2.2", "good"),
+        ("Docker version 28.2.2", None, "note"),
+        ("podman version 4.9.3", None, "good"),
+    ],
+)
+def test_docker_without_its_server_is_noted(version: str, server: str | None, grade: str) -> None:
+    facts = QUIET | {"tool.docker": version, "docker.server": server}
+    assert {check.grade for check in machine_checks(facts) if check.name == "docker"} == {grade}
+
+
+def test_the_remedy_of_the_accelerator_is_that_of_what_is_wrong() -> None:
+    remedies = {}
+    for told in ("absent", "not permitted", "does not work: a tiny guest did nothing"):
+        found = [check for check in rule_checks(QUIET | {"kvm": told}) if check.grade != "good"]
+        remedies[told] = found[0].remedy or ""
+    assert ["modprobe" in remedy for remedy in remedies.values()] == [True, False, False]
+    assert ["group" in remedy for remedy in remedies.values()] == [False, True, False]
+
+
+def test_a_folder_that_cannot_hold_a_run_is_bad(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for results in (tmp_path / "file", Path("/proc/nope")):
+        ended = CliRunner().invoke(app, ["doctor", "--results", str(results), "--json"])
+        found = [each for each in json.loads(ended.stdout) if each["name"] == "disk of the results"]
+        assert [each["verdict"] for each in found] == ["bad"]
+        assert ended.exit_code == 3
+    CliRunner().invoke(app, ["doctor", "--results", str(tmp_path / "new")])
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 
 def test_all_machines_of_a_study_are_looked_at(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -58,17 +59,27 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
     from steelyard.cli.doctor.fixing import undone
     from steelyard.cli.doctor.platform import examine
 
+    others = {"STUDY": study, "--margin": margin, "--variant": variant, "--json": as_json}
     if platform_name is not None:
+        _refuse_beside("--platform", others | {"--fix": fix, "--undo": undo})
         return examine(platform_name, [*(settings or ()), *([f"image={image}"] if image else ())])
     if undo and fix:
         raise typer.BadParameter("--fix and --undo exclude each other")
     if undo:
+        _refuse_beside("--undo", others | {"--set": settings, "--image": image})
         return undone()
     if variant is not None and study is None:
         raise typer.BadParameter("--variant belongs to a STUDY")
     if settings or image:
         raise typer.BadParameter("--set and --image belong to --platform NAME")
     return _examined(results, margin, study, variant, fix=fix, as_json=as_json)
+
+
+def _refuse_beside(option: str, others: Mapping[str, object]) -> None:
+    """What would not be heeded."""
+    given = [name for name, value in others.items() if value]
+    if given:
+        raise typer.BadParameter(f"{option} and {', '.join(given)} exclude each other")
 
 
 def _examined(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
+from tempfile import mkdtemp
 
 from steelyard.cli.console import say
 from steelyard.cli.doctor.machine import machine_checks
@@ -35,7 +36,7 @@ def checked(results: Path, ratio: float | None, study: Study | None) -> list[Che
     """
     checks = [*_engine_checks()]
     if all(check.grade != "bad" for check in checks):
-        checks += _local_checks(existing(results.absolute()), ratio)
+        checks += _local_checks(results.absolute(), ratio)
         others = set() if study is None else machines_of(study) - {LOCAL}
         with ThreadPoolExecutor(MACHINES_AT_ONCE) as pool:
             for of_one in pool.map(_checks_of, sorted(others)):
@@ -71,12 +72,13 @@ def _document(check: Check) -> dict[str, str | dict[str, str] | None]:
     }
 
 
-def _local_checks(folder: Path, ratio: float | None) -> Iterator[Check]:
-    host = open_machine(LOCAL)
+def _local_checks(results: Path, ratio: float | None) -> Iterator[Check]:
+    host, folder = open_machine(LOCAL), existing(results)
     try:
         yield from machine_checks(facts_now(host))
-        yield _space(host, folder)
-        if ratio is not None:
+        refused = _not_writable(results, folder)
+        yield refused or _space(host, folder)
+        if ratio is not None and refused is None:
             yield from resolution_checks(host, folder, ratio)
     finally:
         host.close()
@@ -107,6 +109,19 @@ def _engine_checks() -> Iterator[Check]:
 def existing(folder: Path) -> Path:
     """The folder, or the nearest above it that is there already."""
     return next(each for each in (folder, *folder.parents) if each.exists())
+
+
+def _not_writable(results: Path, folder: Path) -> Check | None:
+    """Where no run can be kept: tried with a folder that is made and removed again."""
+    remedy = "name a folder that you may write to with --results"
+    try:
+        Path(mkdtemp(prefix=".steelyard-", dir=folder)).rmdir()
+    except NotADirectoryError:
+        return Check("disk of the results", "bad", f"{folder} is no folder", remedy)
+    except OSError as error:
+        seen = f"{results} cannot keep runs: {folder}: {error.strerror}"
+        return Check("disk of the results", "bad", seen, remedy)
+    return None
 
 
 def _space(host: Host, folder: Path) -> Check:

@@ -23,7 +23,15 @@ def machine_checks(facts: Facts) -> Iterator[Check]:
         yield load_check(float(load), None if count is None else int(count))
     for name, version in facts.items():
         if name.startswith("tool.") and version is not None:
-            yield Check(name.removeprefix("tool."), "good", version)
+            yield _tool(name.removeprefix("tool."), version, facts)
+
+
+def _tool(name: str, version: str, facts: Facts) -> Check:
+    if not version.startswith("Docker ") or facts.get("docker.server") is not None:
+        return Check(name, "good", version)
+    seen = f"{version}; its server does not answer"
+    remedy = "systemctl start docker, or join the group docker"
+    return Check(name, "note", seen, "systems on `docker` cannot be started", remedy)
 
 
 def _virtualization(facts: Facts) -> Check:
@@ -36,6 +44,7 @@ def virtual(facts: Facts) -> str | None:
     """The hypervisor below the machine and the container around it, as far as they tell."""
     names = [facts.get(f"virtualization.{key}") for key in ("hypervisor", "vendor", "product")]
     named = " ".join(name for name in names if name)
+    named = named or facts.get("virtualization.told_by_processor") or ""
     marked = facts.get("virtualization.guest_flag") == "true"
     known = re.search(_HYPERVISORS, named, re.IGNORECASE)
     found = []

@@ -25,6 +25,11 @@ names() { cat /proc/[0-9]*/comm 2>/dev/null | LC_ALL=C sort -u; }
 put updaters "$(names | grep -xE "$updaters" | xargs)"
 put timers "$(systemctl list-timers --no-legend --output=json 2>/dev/null \
   | grep -o '"unit":"[^"]*"' | cut -d'"' -f4 | head -n 12 | xargs)"
+hypervisor=$(LC_ALL=C lscpu 2>/dev/null | sed -n 's/^Hypervisor vendor: *//p')
+put virtualization.told_by_processor "$hypervisor"
+if command -v docker >/dev/null; then
+  put docker.server "$(timeout 10 docker version --format '{{.Server.Version}}' 2>/dev/null)"
+fi
 kvm=absent; [ -e /dev/kvm ] && kvm='not permitted'; [ -w /dev/kvm ] && kvm=permitted
 put kvm "$kvm"
 cache="${XDG_CACHE_HOME:-$HOME/.cache}"

@@ -38,7 +38,9 @@ class Check:
 
 @dataclass(frozen=True)
 class Rule:
-    """``untold`` is what is said where the machine does not tell; without it nothing is.
+    """``remedies`` says what to do by what was told, where one ``remedy`` does not fit all.
+
+    ``untold`` is what is said where the machine does not tell; without it nothing is.
 
     ``level`` is the value of ``setting`` that is as it should be, where a setting changes it that
     does no harm and is reverted as easily; a fact ``sysctl.NAME`` is that setting itself.
@@ -51,6 +53,7 @@ class Rule:
     remedy: str | None = None
     untold: str | None = None
     show: Callable[[str], str] = str
+    remedies: Callable[[str], str | None] = lambda _: None
     level: str | None = None
     setting: str | None = None
 
@@ -64,7 +67,8 @@ class Rule:
         fix = None
         if grade != "good" and self.level is not None:
             fix = (self.setting or self.fact, self.level)
-        return Check(self.name, grade, self.show(told), self.reason, self.remedy, fix=fix)
+        remedy = self.remedies(told) or self.remedy
+        return Check(self.name, grade, self.show(told), self.reason, remedy, fix=fix)
 
 
 def rule_checks(facts: Facts) -> Iterator[Check]:
@@ -103,6 +107,18 @@ def _ports(told: str) -> int:
 
 def _percent(told: str) -> str:
     return f"{float(told):.1%}"
+
+
+def _in_words(**words: str) -> Callable[[str], str]:
+    """What the kernel writes as a number or a word of its own."""
+    return lambda told: words.get(told, told)
+
+
+def _kvm_remedy(told: str) -> str:
+    firmware = "switch virtualisation on in the firmware; in a guest, nested guests on its host"
+    if told == "absent":
+        return f"modprobe kvm_intel or kvm_amd; where that fails, {firmware}"
+    return "join the group kvm" if told == "not permitted" else firmware
 
 
 def _some(told: str) -> str:
@@ -168,6 +184,11 @@ RULES: tuple[Rule, ...] = (
         _one_of("off", "notsupported", "forceoff", "notimplemented"),
         "two threads share a core: what runs beside a service slows it down",
         "echo off > /sys/devices/system/cpu/smt/control",
+        show=_in_words(
+            notsupported="the processor has none",
+            notimplemented="the processor has none",
+            forceoff="off until the next boot",
+        ),
     ),
     Rule(
         "NUMA",
@@ -175,6 +196,7 @@ RULES: tuple[Rule, ...] = (
         _one_of("0"),
         "memory of another node is slower: where a process starts changes its figures",
         "in the study: `cpuset` of one node for systems",
+        show=lambda told: "one node" if told == "0" else f"nodes {told}",
     ),
     Rule(
         "NUMA balancing",
@@ -182,6 +204,7 @@ RULES: tuple[Rule, ...] = (
         _one_of("0"),
         "the kernel moves pages between nodes while a trial runs",
         "sysctl kernel.numa_balancing=0",
+        show=_in_words(**{"0": "off", "1": "on"}),
         level="0",
     ),
     Rule(
@@ -190,6 +213,7 @@ RULES: tuple[Rule, ...] = (
         _one_of("2"),
         "every start has the same addresses: what they cost by chance looks like the system",
         "sysctl kernel.randomize_va_space=2",
+        show=_in_words(**{"0": "off", "1": "on, but not for the heap", "2": "on"}),
         level="2",
     ),
     Rule(
@@ -299,7 +323,7 @@ RULES: tuple[Rule, ...] = (
         "kvm",
         _one_of("usable", "permitted"),
         "guests are emulated, several times slower, or do not start with `accel: kvm`",
-        "modprobe kvm_intel or kvm_amd; join the group kvm",
+        remedies=_kvm_remedy,
     ),
     Rule(
         "nested guests",
