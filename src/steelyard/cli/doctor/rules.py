@@ -38,7 +38,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Rule:
-    """``remedies`` says what to do by what was told, where one ``remedy`` does not fit all.
+    """``remedies`` says what to do about each value of the fact, where one ``remedy`` fits not all.
 
     ``untold`` is what is said where the machine does not tell; without it nothing is.
 

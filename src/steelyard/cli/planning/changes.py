@@ -31,6 +31,8 @@ from steelyard.trial.rehearsal.steps import Step
 from steelyard.trial.shortfall import Shortfall
 from steelyard.units import format_duration
 
+_NEXT_LINE = "\n" + " " * 8
+"""Of a script, whose line ends part its commands."""
 _MARK = {True: " [root]", False: ""}
 
 
@@ -131,7 +133,7 @@ def _program(words: Sequence[str]) -> str:
 
 
 def _told(step: Step) -> str:
-    words = " ".join(shlex.join(step.words).split())
+    words = shlex.join(word.rstrip("\n") for word in step.words).replace("\n", _NEXT_LINE)
     if step.is_setting:
         now = "not known before it is up" if step.now is None else (step.now or "nothing")
         return f"set {step.path}: {now} -> {step.then}"

@@ -36,7 +36,7 @@ _MOST_BLOCKS = 64
 _LEAST_SHARE = 16
 _SAID_CHARACTERS = 400
 _NAMES = 3
-_WRITE = """\
+WRITE_TEST_FILE = """\
 set -e; cd "$1"
 dd if=/dev/urandom of="$2" bs="$3" count="$4" conv=fsync status=none
 sha256sum -- "./$2" > "$5"
@@ -63,7 +63,7 @@ def write_test_file(host: Host, prepared: Prepared, size_bytes: int, sums: str) 
     """
     blocks = max(1, min(_MOST_BLOCKS, size_bytes // _LEAST_SHARE // _BLOCK_BYTES))
     words = [prepared.plan.mount_point, TEST_FILE, str(_BLOCK_BYTES), str(blocks), sums]
-    tell(host, ["sh", "-c", _WRITE, "sh", *words], timeout_s=CHECK_TIMEOUT_S)
+    tell(host, ["sh", "-c", WRITE_TEST_FILE, "sh", *words], timeout_s=CHECK_TIMEOUT_S)
 
 
 def check_disk(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from steelyard.systems.disks.check import TEST_FILE, WRITE_TEST_FILE
 from steelyard.trial.rehearsal.ground import Ground
 
 _NO_KERNEL = json.dumps(
@@ -43,6 +44,9 @@ def answer_to(argv: Sequence[str], ground: Ground) -> Answer | None:
     """``None`` where the machine itself can be asked, or says nothing that matters."""
     if list(argv) == ["id", "-u"]:
         return Answer(stdout="0\n")  # a step that needs root says so
+    if argv[2:3] == [WRITE_TEST_FILE]:
+        ground.files[f"{argv[4]}/{TEST_FILE}"] = ""
+        return Answer()
     by_program = _ANSWERS.get(argv[0])
     if by_program is not None:
         return by_program(argv, ground)

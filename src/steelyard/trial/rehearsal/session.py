@@ -188,8 +188,7 @@ class _Rehearsal:
 
     def _trial(self, trial: PlannedTrial) -> None:
         attempt = Attempt(self.session, trial, 1)
-        self.steps.system = trial.cell.system
-        self.steps.attempts.add(attempt.key)
+        self.steps.begin(attempt.key, trial.cell.system)
         for name, phase in _OF_A_TRIAL.items():
             if not self._during(name, partial(phase, attempt)):
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
@@ -79,18 +80,31 @@ class Steps:
     attempts: set[str] = field(default_factory=set)
     system: str = ""
     phase: str = ""
-    _found: dict[Step, list[str]] = field(default_factory=dict)
+    _found: dict[tuple[Step, int], list[str]] = field(default_factory=dict)
+    _unmounts: Counter[Step] = field(default_factory=Counter)
+
+    def begin(self, attempt: str, system: str) -> None:
+        """What follows is of an attempt with this key on a system."""
+        self.system = system
+        self.attempts.add(attempt)
+        self._unmounts.clear()
 
     def note(self, machine: str, kind: StepKind, **more: Any) -> None:
-        """Adds a step, unless it is known; then the system is added to those it is for."""
+        """Adds a step, unless it is known; then the system is added to those it is for.
+
+        A disk that is mounted again within an attempt is let go again.
+        """
         told = {name: self._plain(value) for name, value in more.items()}
-        systems = self._found.setdefault(Step(machine, self.phase, kind, **told), [])
+        step = Step(machine, self.phase, kind, **told)
+        if step.words[:1] == ("umount",):
+            self._unmounts[step] += 1
+        systems = self._found.setdefault((step, self._unmounts[step]), [])
         if self.system and self.system not in systems:
             systems.append(self.system)
 
     def all(self) -> list[Step]:
         """Every step, with the systems it is for."""
-        return [replace(step, systems=tuple(names)) for step, names in self._found.items()]
+        return [replace(step, systems=tuple(names)) for (step, _), names in self._found.items()]
 
     def _plain(self, value: Any) -> Any:
         if isinstance(value, str):
