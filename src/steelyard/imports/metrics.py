@@ -30,6 +30,11 @@ from steelyard.study.workload.entry import Workload, response_of
 from steelyard.study.workload.metric import Look, Metric, Refusal, Scale, Take
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+_WITH_COMMA = re.compile(r"[+-]?[0-9]+(?:,[0-9]+)+", re.ASCII)
+_COMMA = (
+    "a plain number such as 1234.5 belongs there: a comma is no decimal point, and parts no "
+    "thousands; make the file in a locale of English, or replace them"
+)
 _NO_NUMBER = (
     "a plain number such as 1234.5 belongs there, without unit or separators of thousands; a trial "
     "that gave none is to be repeated"
@@ -203,7 +208,8 @@ def scaled(found: Found, scale: Scale) -> float:
     """
     if _NUMBER.fullmatch(found.text) is None:
         said = f"`{found.text}`" if found.text else "an empty text"
-        raise NotThereError(f"{said} is no number", text=found.text, remedy=_NO_NUMBER)
+        remedy = _COMMA if _WITH_COMMA.fullmatch(found.text) else _NO_NUMBER
+        raise NotThereError(f"{said} is no number", text=found.text, remedy=remedy)
     value = float(found.text)
     if isinstance(scale, Mapping):
         if (found.unit or "") not in scale:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from statistics import median
 from typing import NamedTuple
 
+from steelyard.imports.documents import Row
 from steelyard.imports.kind import ImportedMetric, Kind
 from steelyard.imports.metrics import scaled, taken
 from steelyard.imports.output import Found, NotThereError, Printed
@@ -16,6 +18,7 @@ from steelyard.study.declared.json_path import as_text, values_at
 from steelyard.study.workload.metric import Look, Scale
 
 Values = dict[str, float]
+_COLUMNS = 4
 _SHOWN = 40
 """Letters of what is no list of numbers: it may be a whole damaged file."""
 
@@ -38,7 +41,7 @@ def trials_of(kind: Kind, part: Printed, whole: Printed) -> Numbers:
         try:
             numbers = _numbers(kind, metric, part)
         except NotThereError as error:
-            if name not in kind.optional:
+            if name not in kind.optional or _is_misread(error.text):
                 raise error.at(name) from error
             numbers = Reason(kind="not_printed")
         if isinstance(numbers, list):
@@ -46,13 +49,29 @@ def trials_of(kind: Kind, part: Printed, whole: Printed) -> Numbers:
         else:
             missing[name] = numbers
     if not columns:
-        raise NotThereError("it holds none of the numbers that are read")
+        raise NotThereError(f"it holds none of the numbers that are read{_columns(part)}")
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1:
         raise NotThereError("its numbers are not of the same trials")
     count = lengths.pop()
     trials = [{name: values[i] for name, values in columns.items()} for i in range(count)]
     return Numbers(trials, missing)
+
+
+def _is_misread(text: str | None) -> bool:
+    """Whether a number stands there that cannot be read, as with a decimal comma; ``-`` is none."""
+    return re.search(r"[0-9]", text or "") is not None
+
+
+def _columns(part: Printed) -> str:
+    """What stands there instead, as names of columns in another language."""
+    held = next(iter(part.documents.values()), None)
+    first = held[0] if isinstance(held, list) and held else held
+    if not isinstance(first, Row):
+        return ""
+    names = [str(name)[:_SHOWN] for name in first]
+    more = ", ..." if len(names) > _COLUMNS else ""
+    return f"; its columns: {', '.join(names[:_COLUMNS])}{more}"
 
 
 def _setting(look: Look, part: Printed, whole: Printed) -> str:

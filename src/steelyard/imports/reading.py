@@ -186,12 +186,14 @@ def _results(kind: Kind, text: str, document: object) -> Iterator[Result]:
     found: dict[tuple[str | None, str | None], Numbers] = {}
     for name, system, part, rows in parts_of(kind, kind.rows, text, document):
         if (reason := refused_reason(kind.refuses, part)) is not None:
-            raise NotThereError(f"`{name}`: {reason}", remedy=_REFUSED)
+            whose = "" if name is None else f"`{name}`: "
+            raise NotThereError(f"{whose}{reason}", remedy=_REFUSED)
         try:
             more = trials_of(kind, part, whole)
         except NotThereError as error:
             line = _line_of(error, rows, kind, text)
-            raise _WrongRowError(error.at(f"`{name}`"), line) from error
+            named = error if name is None else error.at(f"`{name}`")
+            raise _WrongRowError(named, line) from error
         trials, missing = found.setdefault((name, system), Numbers([], {}))
         trials += more.trials
         missing |= more.missing

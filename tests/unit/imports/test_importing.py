@@ -332,3 +332,14 @@ def test_a_variable_names_the_folder_that_keeps_the_runs(
 
 def test_the_list_shows_every_kind() -> None:
     assert len(steelyard("import", "list").splitlines()) == len(FILES)
+
+
+def test_where_no_file_has_the_usual_response_it_says_which_one_is_judged(tmp_path: Path) -> None:
+    text = FILES["perfmon"][0].read_text("utf-8").replace("% Processor Time", "Prozessorzeit")
+    files = [tmp_path / f"{system}-{at}.csv" for system in ("old", "new") for at in range(3)]
+    for at, file in enumerate(files):
+        file.write_text(text.replace("0.0005", f"0.00{50 + at}"), "utf-8")
+    words = ("import", "perfmon", *files, "--as", "system=old,new", "--results", tmp_path / "r")
+    assert "perfmon.cpu" in steelyard(*words)
+    chosen = steelyard(*words, "--response", "perfmon.queue")
+    assert "perfmon.cpu" not in chosen

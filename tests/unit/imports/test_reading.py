@@ -282,3 +282,38 @@ def test_repetitions_within_a_process_are_one_trial() -> None:
         ("BM_sort/512", 1),
         ("BM_copy", 1),
     ]
+
+
+def perfmon(*changes: tuple[str, str]) -> tuple[Result, ...] | Complaint:
+    text = FILES["perfmon"][0].read_text("utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return read_or_refused("perfmon", text.encode())
+
+
+def test_a_decimal_comma_of_a_number_that_need_not_be_there_is_refused_with_its_line() -> None:
+    refused = perfmon(("41.25", "41,25"))
+    assert isinstance(refused, Complaint)
+    assert refused.line == 3
+    assert "perfmon.cpu" in refused.message
+    assert "comma" in str(refused.hint)
+
+
+def test_where_no_column_is_read_those_that_are_there_are_named() -> None:
+    refused = perfmon(
+        ("\\Processor(_Total)\\% Processor Time", "\\Prozessor(_Total)\\Prozessorzeit (%)"),
+        ("PhysicalDisk", "Datenträger"),
+        ("Processor Queue", "Prozessor-Warteschlange"),
+    )
+    assert isinstance(refused, Complaint)
+    assert "None" not in refused.message
+    assert "Prozessorzeit" in refused.message
+
+
+def test_a_column_that_is_not_there_leaves_the_others() -> None:
+    read = perfmon(("% Processor Time", "Prozessorzeit"))
+    assert not isinstance(read, Complaint)
+    (result,) = read
+    assert "perfmon.cpu" in result.missing
+    assert "perfmon.queue" in result.trials[0]

@@ -12,7 +12,7 @@ import typer
 
 import steelyard
 from steelyard.cli.archive.reading import chosen_formats, print_answer, write
-from steelyard.cli.console import say, say_json, shown
+from steelyard.cli.console import say, say_json, shown, tell
 from steelyard.cluster import opened
 from steelyard.errors import ExitCode, HostError
 from steelyard.imports.assemble import left_out_of, trials_of
@@ -73,6 +73,10 @@ def imported(
         read = list(mapped(partial(read_file, kind_name=asked.kind, kind=own), asked.files))
     trials = trials_of(read, wanted, own)
     systems = list(dict.fromkeys(wanted))
+    measured = _measured(own, trials)
+    primary = _chosen(asked.response, measured, "--response", own.primary)
+    if asked.response is None and own.primary in own.metrics and primary != own.primary:
+        tell(f"no file has {own.primary}, the usual response: {primary} is judged")
     record = ImportRecord(
         tool_version=steelyard.__version__,
         kind=asked.kind,
@@ -80,7 +84,7 @@ def imported(
         systems=tuple(systems),
         baseline=_chosen(asked.baseline, systems, "--baseline"),
         margin_ratio=_share(asked.margin),
-        primary=_chosen(asked.response, _measured(own, trials), "--response", own.primary),
+        primary=primary,
         responses=tuple(_responses(own, trials)),
         files=tuple(_kept(file, at) for at, file in enumerate(read, start=1)),
         trials=trials,
