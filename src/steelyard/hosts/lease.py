@@ -47,6 +47,8 @@ _TAKE = (
     'printf %s "$2" >"$f"; printf "%s\\n" "$f"; exec sleep 2147483647'
 )
 """Only if the file says what it said when it was looked at."""
+_CLAIM = f'{_FILE}printf %s "$2" >"$f"'
+"""While another holds the lock, who then finds that its number does not stand any more."""
 
 
 class Busy(Enum):
@@ -171,11 +173,17 @@ class Leases:
     def _take(self, host: Host, waits: Callable[[str], None]) -> None:
         began_s = time.monotonic()
         told = False
+        ended: Holder | None = None
         while not self._taken(host):
             last = self._look(host).stdout
             self._refuse_taken_over(host, last)
             holder = _read(last)
+            if holder is not None and self._is_our_claim(host, holder):
+                holder = ended
+            elif holder is not None and self._takes_over and not self._is_ours(holder):
+                self._claim(host, holder)
             if holder is not None and (self._is_over(host, holder) or self._takes_over):
+                ended = holder
                 _end(host, holder)
             elif self._busy is Busy.WAIT:
                 if not told:
@@ -184,6 +192,17 @@ class Leases:
             elif time.monotonic() - began_s > _DYING_S:
                 raise _in_use(host, holder)
             time.sleep(_POLL_S)
+
+    def _claim(self, host: Host, holder: Holder) -> None:
+        """Before a holder is ended: otherwise it takes the machine again by a new agent."""
+        own = self._next(host, holder)
+        self._claimant.fences[host.name] = own.fence
+        self._claimant.record(host.name, own.fence)
+        argv = ["sh", "-c", _CLAIM, "sh", self._file, json.dumps(asdict(own))]
+        host.run(argv, timeout_s=_TIMEOUT_S)
+
+    def _is_our_claim(self, host: Host, holder: Holder) -> bool:
+        return self._is_ours(holder) and holder.pid == host.agent_pid
 
     @property
     def _takes_over(self) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -96,6 +98,22 @@ def test_a_session_that_was_taken_over_measures_nothing_more(agent: Agents) -> N
     after.hold(second)
     assert "/runs/two" in refused(before, agent(), "machine-was-taken-over")
     after.hold(second)
+
+
+def test_a_session_that_loses_its_agent_to_another_does_not_take_the_machine_back(
+    agent: Agents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, again = agent(), agent(), agent()
+    before, after = leases("one"), leases("two", Busy.TAKE_OVER)
+    before.hold(first)
+    seen: list[str] = []
+
+    def meanwhile(_: float) -> None:
+        seen.append(refused(before, again, "machine-was-taken-over"))
+
+    monkeypatch.setattr(lease, "time", SimpleNamespace(**{**vars(time), "sleep": meanwhile}))
+    after.hold(second)
+    assert "/runs/two" in seen[0]
 
 
 @pytest.mark.parametrize("busy", [Busy.WAIT, Busy.TAKE_OVER])
