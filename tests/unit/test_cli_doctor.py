@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from steelyard.cli.doctor import readings, resolution
 from steelyard.cli.doctor.examination import machines_of
 from steelyard.cli.doctor.machine import load_check, machine_checks, virtual
+from steelyard.cli.doctor.preflight import preflight_checks
 from steelyard.cli.doctor.readings import Facts, parse, read_now
 from steelyard.cli.doctor.rules import RULES, limit_checks, rule_checks
 from steelyard.cli.main import app
@@ -250,6 +251,18 @@ def test_all_machines_of_a_study_are_looked_at(tmp_path: Path) -> None:
     text = STUDY.replace("there: {platform: native, service: {use: sink-ftp}}", there)
     study.write_text(text + "generator: {host: 'ssh://driver'}\n")
     assert machines_of(read_runnable_study(study)) == {"local", "ssh://there", "ssh://driver"}
+    study.write_text(text.replace("native, host_machine: 'ssh://there'", "ssh, host: board"))
+    assert machines_of(read_runnable_study(study)) == {"local", "ssh://board"}
+
+
+def test_a_machine_that_cannot_be_reached_is_a_finding(tmp_path: Path) -> None:
+    study = tmp_path / "study.yaml"
+    there = "there: {platform: ssh, host: 'ssh://127.0.0.1:1', service: {use: sink-ftp}}"
+    study.write_text(STUDY.replace("there: {platform: native, service: {use: sink-ftp}}", there))
+    checks = list(preflight_checks(read_runnable_study(study), study, None, tmp_path))
+    bad = [check for check in checks if check.grade == "bad" and check.name == "machine"]
+    assert [check.machine for check in bad] == ["ssh://127.0.0.1:1"]
+    assert not [check for check in checks if check.grade == "good"]
 
 
 @pytest.mark.parametrize(

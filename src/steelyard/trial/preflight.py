@@ -131,7 +131,7 @@ class Preflight:
         except SystemFailure as failure:
             self._note(spec, question.machine, question.key, failure)
         except AgentRefusal as refusal:
-            self.unreachable[question.machine] = refusal.failure.message
+            self._note(spec, question.machine, question.key, _refused(question.machine, refusal))
         except (EngineError, HostError) as error:
             self.unreachable[question.machine] = error.message
 
@@ -189,6 +189,12 @@ class Preflight:
             for generator in self.study.generator.hosts:
                 same = ("certificate", system, generator)
                 yield _Question(generator, "service", same, partial(verified, system, generator))
+
+
+def _refused(machine: str, refusal: AgentRefusal) -> SystemFailure:
+    """An agent that refuses one question answers the others."""
+    message = f"on {machine}: {refusal.failure.message}"
+    return SystemFailure("not_supported", message, refusal.failure.hint)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from steelyard.engine.messages import AgentRefusal, Failure
 from steelyard.hosts.clocks import WallOffset
 from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
@@ -387,6 +388,38 @@ def test_a_certificate_that_the_generator_would_not_take_for_its_clock_is_refuse
     )
     assert all("ssh://sut" in one.cause and one.remedy for one in found)
     assert {name: wall.ahead_ns for name, wall in look.walls.items()} == ahead
+
+
+class Refusing(Machine):
+    """Its agent refuses to look at whatever is no path."""
+
+    def path_facts(self, path: str) -> SimpleNamespace:
+        if not path.startswith("/"):
+            raise AgentRefusal("path_facts", Failure(kind="invalid", message=f"no path: {path}"))
+        return super().path_facts(path)
+
+    def read_file(self, path: str) -> str:
+        raise AgentRefusal("read_file", Failure(kind="not_found", message=f"no file: {path}"))
+
+
+def test_a_refused_question_is_listed_and_all_others_are_asked() -> None:
+    settings = "settings: {sysctl: {vm.swapiness: 10}}\n    service: {use: sink-smtp}"
+    disk = "disks: {data: {filesystem: jfs}}\n    " + settings
+    text = STUDY.replace("{OF_A}", disk).replace(
+        "b: {platform: native,", "b: {platform: nspawn, image: nope,"
+    )
+    study = read_study_bytes(text.encode(), Path("study.yaml"))
+    cells = [trial.cell for visit in make_plan(study, 1).every_visit for trial in visit.trials]
+    machine = Refusing(files={SWAPPINESS: "60"})
+    look = Preflight(study, lambda _: cast("Host", machine), "/results", "/studies")
+    found = {(one.system, one.key): one.cause for one in look.look(cells)}
+    assert set(found) == {
+        ("a", "disks.data"),
+        ("a", "settings.sysctl.vm.swapiness"),
+        ("b", "image"),
+    }
+    assert "no file: /proc/filesystems" in found["a", "disks.data"]
+    assert not look.unreachable
 
 
 def test_several_are_one_error_with_a_line_each() -> None:

@@ -104,6 +104,8 @@ def _examined(
         fixed(checked(results, None, read))
     checks = checked(results, ratio, read)
     if read is not None and study is not None:
-        checks += preflight_checks(read, study, variant, existing(results.absolute()))
+        told = {(check.machine, check.name) for check in checks}
+        needs = preflight_checks(read, study, variant, existing(results.absolute()))
+        checks += [check for check in needs if (check.machine, check.name) not in told]
     printed(checks, as_json=as_json)
     return ExitCode.OPERATOR if any(check.grade == "bad" for check in checks) else ExitCode.DONE

@@ -26,6 +26,7 @@ from steelyard.hosts.machines import LOCAL, open_machine
 from steelyard.study.lookup import machines_of_events
 from steelyard.study.machines import parts_of
 from steelyard.study.model import Study
+from steelyard.trial.wall_clocks import place_of
 from steelyard.units import format_bytes
 
 
@@ -141,7 +142,8 @@ def _space(host: Host, folder: Path) -> Check:
 
 
 def machines_of(study: Study) -> set[str]:
-    """Those that carry a system, those that drive the load, and those of events."""
+    """Those that carry a system or are one, those that drive the load, and those of events."""
     parts = [*parts_of(study).values()] or [study]
-    hosts = {system.host_machine for part in parts for system in part.systems.values()}
+    systems = [system for part in parts for system in part.systems.values()]
+    hosts = {machine for system in systems for machine in (system.host_machine, place_of(system))}
     return hosts.union(study.generator.hosts, machines_of_events(study).values())

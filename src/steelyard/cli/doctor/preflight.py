@@ -24,7 +24,7 @@ from steelyard.errors import EngineError, SteelyardError
 from steelyard.hosts.clocks import WallOffset
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.kinds import Kind, kind_of, kinds_of
-from steelyard.hosts.machines import Machines
+from steelyard.hosts.machines import LOCAL, Machines
 from steelyard.plan.make import make_plan
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.file.source import study_path
@@ -46,6 +46,9 @@ def preflight_checks(
     looked = look_now(study, file, folder)
     for name, wall in looked.walls.items():
         yield _of_clock(name, wall)
+    for machine, why in looked.unreachable.items():
+        advice = "" if machine == LOCAL else f"try `ssh {machine}` by hand"
+        yield Check("machine", "bad", why, advice, machine=machine)
     for one in looked.missing:
         name = f"{places.line_of(one.system, one.key)}: {one.key} of {one.system}"
         yield Check(name, "bad", one.cause, one.remedy or "", machine=one.machine)
@@ -115,5 +118,5 @@ def _look(beside: Path, folder: Path, study: Study) -> Looked:
             with suppress(AgentRefusal, SteelyardError, SystemFailure):  # it is listed as such
                 looked.kinds |= _kinds(study, machines)
         except EngineError as error:
-            looked.unreachable["local"] = error.message
+            looked.unreachable[LOCAL] = error.message
     return looked

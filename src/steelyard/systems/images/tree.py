@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.tool import tell
@@ -27,13 +28,21 @@ def tree_of(host: Host, image: str) -> str:
     """
     if recipe.is_recipe(image):
         return _built(host, image)
-    if not host.path_facts(image).exists:
+    if not _is_there(host, image):
         raise SystemFailure(
             "image_missing",
             f"on {host.name}: there is no file {image}",
             "name a recipe that was built there, or a tar of a root filesystem",
         )
     return image
+
+
+def _is_there(host: Host, path: str) -> bool:
+    """An agent refuses to look at a word that is no path."""
+    try:
+        return host.path_facts(path).exists
+    except AgentRefusal:
+        return False
 
 
 def sha256_of_file(host: Host, path: str) -> str:
