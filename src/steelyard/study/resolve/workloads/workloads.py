@@ -17,7 +17,7 @@ from steelyard.study.lookup import (
 )
 from steelyard.study.model import WORKLOAD, ServiceSpec, SystemSpec, WorkloadSpec
 from steelyard.study.resolve.entries import named_entry, use_of
-from steelyard.study.resolve.settings import Factors, read_settings
+from steelyard.study.resolve.settings import Factors, Values, read_settings
 from steelyard.study.resolve.systems.services import resolve_service
 from steelyard.study.workload.entry import Workload
 
@@ -168,6 +168,7 @@ def _workload(
         if setting.required and values[name] is None and not wrong:
             hint = f"add `{name}: ...`: {setting.meaning}"
             complaints.add(where, f"`{use}` needs `{name}`", hint)
+    _refuse_no_program(entry, values, where, complaints)
     prefix = ".".join(str(part) for part in where)
     factors = {f"{prefix}.{key}": found for key, found in levels.items()}
     place = (*where, "service")
@@ -176,3 +177,18 @@ def _workload(
         use=use, settings=values, operation=entry.operation, text=text, service=service
     )
     return spec, factors
+
+
+def _refuse_no_program(
+    entry: Workload, values: Values, where: Where, complaints: Complaints
+) -> None:
+    """Words of a command begin with a program; all others may be empty."""
+    for name, setting in entry.settings.items():
+        words = values[name]
+        if setting.kind != "texts" or not setting.holds_placeholders or words is None:
+            continue
+        hint = "write its words, the program first: `[sync, --data, /srv]`"
+        if words == () and setting.required:
+            complaints.add((*where, name), f"`{name}` has no words", hint)
+        elif isinstance(words, tuple) and words and not str(words[0]).strip():
+            complaints.add((*where, name, 0), f"`{name}` names no program", hint)
