@@ -32,7 +32,6 @@ from steelyard.study.model import (
     WorkloadSpec,
 )
 from steelyard.study.platform.settings import (
-    DEFAULT_SIZE_BYTES,
     DiskSettings,
     NativeSettings,
     QemuSettings,
@@ -378,7 +377,7 @@ def _of_network_disks(spec: SystemSpec) -> Iterator[_Question]:
 
 def _look_at_network_disk(disk: DiskSettings, url: str, host: Host) -> Found:
     """A server that does not answer now has to be started by somebody."""
-    size_bytes, anything = disk.size or DEFAULT_SIZE_BYTES, disk.overwrite == "anything"
+    size_bytes, anything = disk.size_bytes, disk.overwrite == "anything"
     try:
         refuse_unusable_offer(host, read_network_disk(url), size_bytes, anything=anything)
     except SystemFailure as failure:

@@ -53,6 +53,10 @@ FINE = [
     "size: 120 MiB, filesystem: btrfs",
     "size: 16 MiB, filesystem: btrfs, mkfs: -M",
     "size: 200 MiB, count: 2, layout: raid0, filesystem: xfs",
+    "size: 104 KiB, filesystem: ext2",
+    "size: 2 MiB, filesystem: ext3",
+    "size: 2 MiB",
+    "size: 64 KiB, mkfs: -O ^has_journal -N 16",
 ]
 WRONG = [
     ("layout: raid1", "raid1"),
@@ -60,6 +64,12 @@ WRONG = [
     ("size: 16 MiB, filesystem: btrfs", "16 MiB"),
     ("size: 120 MiB, count: 2, layout: own-raid0, filesystem: btrfs", "120 MiB"),
     ("size: 200 MiB, filesystem: xfs", "200 MiB"),
+    ("size: 103 KiB, filesystem: ext2", "103 KiB"),
+    ("size: 2047 KiB, filesystem: ext3", "2047 KiB"),
+    ("size: 4 KiB", "4 KiB"),
+    ("size: 0 B", "0 B"),
+    ("size: 0 B, mkfs: -N 16", "0 B"),
+    ("folder: /mnt/usb, size: 0 B", "0 B"),
 ]
 
 

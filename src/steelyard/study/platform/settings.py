@@ -102,6 +102,11 @@ class DiskSettings(SettingsModel):
     mount: str | None = None
     check: str = "filesystem"
 
+    @property
+    def size_bytes(self) -> int:
+        """Of the disk that is made, or of the room in the folder."""
+        return DEFAULT_SIZE_BYTES if self.size is None else self.size
+
 
 DRIVEN_SETTINGS: dict[str, type[SettingsModel]] = {
     "native": NativeSettings,

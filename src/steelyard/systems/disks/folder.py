@@ -13,7 +13,7 @@ from steelyard.hosts.tool import attempt
 from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.log import UndoLog
 from steelyard.study.declared.folders import system_folder
-from steelyard.study.platform.settings import DEFAULT_SIZE_BYTES, DiskSettings
+from steelyard.study.platform.settings import DiskSettings
 from steelyard.systems.disks.prepare import FOLDER, DiskPlan, Prepared
 from steelyard.systems.settings.applied import Place
 from steelyard.systems.settings.changes import Changes
@@ -27,7 +27,7 @@ def refuse_unusable(host: Host, disk: DiskSettings) -> str:
         SystemFailure: ``not_supported``: it is not there, no folder, or the system's own;
             ``no_rights``: it cannot be written to; ``no_space``: less is free than is needed.
     """
-    folder, needed_bytes = str(disk.folder), disk.size or DEFAULT_SIZE_BYTES
+    folder, needed_bytes = str(disk.folder), disk.size_bytes
     if not host.path_facts(folder).exists or attempt(host, ["test", "-d", folder]).exit_code:
         message = f"on {host.name}: there is no folder {folder}"
         raise SystemFailure("not_supported", message, "mount the disk, or name another folder")

@@ -11,7 +11,7 @@ from steelyard.hosts.undo.log import INSIDE
 from steelyard.records.schema import Outcome
 from steelyard.study.declared.network_disks import read_network_disk
 from steelyard.study.declared.setting import Settings
-from steelyard.study.platform.settings import DEFAULT_SIZE_BYTES, DiskSettings
+from steelyard.study.platform.settings import DiskSettings
 from steelyard.systems import disks
 from steelyard.systems.disks import DiskPlan, Prepared
 from steelyard.systems.platform import RawDisk
@@ -59,7 +59,7 @@ def _take_over(
     instance.prepared[name] = prepared
     instance.caches += disks.caching_places(instance.host, prepared)
     if disk_settings.check != "none":
-        size_bytes = disk_settings.size or DEFAULT_SIZE_BYTES
+        size_bytes = disk_settings.size_bytes
         disks.write_test_file(instance.host, prepared, size_bytes, instance.checksums_of(name))
 
 
@@ -70,7 +70,7 @@ def raw_disks(name: str, settings: Settings) -> list[RawDisk]:
     return [
         RawDisk(
             name=f"{name}-{number}",
-            size_bytes=wanted.size or DEFAULT_SIZE_BYTES,
+            size_bytes=wanted.size_bytes,
             cache=wanted.cache,
             offered=None if wanted.url is None else read_network_disk(wanted.url),
             anything=wanted.overwrite == "anything",
