@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.tool import tell
+from steelyard.hosts.tool import attempt, failed, tell
 from steelyard.systems.platform import Threads
 
 _PIN = ("taskset", "--cpu-list")
@@ -26,14 +26,26 @@ def cpu_numbers(cpuset: str) -> frozenset[int]:
 def check_cpus(host: Host, cpuset: str) -> None:
     """The kernel silently leaves out CPUs that it does not have: so the result is read back.
 
+    Where it has none of them at all, it refuses.
+
     Raises:
         SystemFailure: ``not_supported`` when the machine has not all of them.
     """
     argv = within(cpuset, ["grep", "Cpus_allowed_list", "/proc/self/status"])
-    given = tell(host, argv).split()[-1]
-    if cpu_numbers(given) != cpu_numbers(cpuset):
+    ran = attempt(host, argv)
+    given = ran.stdout.split()[-1] if ran.succeeded else _online(host)
+    there, wanted = cpu_numbers(given), cpu_numbers(cpuset)
+    if not ran.succeeded and not wanted - there:
+        raise failed(host, argv, ran)
+    if there != wanted:
         message = f"on {host.name}: of the CPUs {cpuset} there are only {given} to run on"
+        if not wanted & there:
+            message = f"on {host.name}: there are no CPUs {cpuset}, only {given}"
         raise SystemFailure("not_supported", message, "name CPUs that `lscpu --extended` shows")
+
+
+def _online(host: Host) -> str:
+    return host.read_file("/sys/devices/system/cpu/online").strip()
 
 
 def pin_each(host: Host, threads: Threads, cpuset: str) -> None:

@@ -32,12 +32,13 @@ NO_YAML = {
 }  # fmt: skip
 ONLY_READING = {
     "baseline-is-no-system", "budget-too-few-trials", "budget-too-short",
+    "command-without-a-program",
     "consolidation-without-one-alone", "contradiction-in-a-variant", "events-too-late",
     "events-without-a-window", "external-without-a-protocol",
     "factors-bind-to-nothing", "file-not-there",
     "instances", "lines", "meter-of-several-machines",
     "no-service", "one-address-for-all-instances", "one-network-disk-for-all",
-    "probe-of-a-stream", "probes",
+    "probe-of-a-stream", "probes", "processors",
     "protocols-differ", "report-cut", "scenarios", "screening-alone", "screening",
     "search-of-what-it-cannot-see", "settings-of-machines", "several-of-one-machine",
     "several-workloads", "two-primary-responses",

@@ -34,6 +34,19 @@ def test_cpus_that_the_kernel_would_leave_out_in_silence_are_refused() -> None:
     assert refused.value.kind == "not_supported"
 
 
+def test_cpus_of_which_the_machine_has_none_are_refused_as_such() -> None:
+    refusing = machine("0-1")
+    refusing.tools["taskset"] = lambda _: said(1, stderr="failed to set affinity: Invalid argument")
+    refusing.files["/sys/devices/system/cpu/online"] = "0-1\n"
+    with pytest.raises(SystemFailure) as refused:
+        check_cpus(refusing.host(), "9")
+    assert refused.value.kind == "not_supported"
+    assert "0-1" in refused.value.message
+    with pytest.raises(SystemFailure) as broken:
+        check_cpus(refusing.host(), "0")
+    assert broken.value.kind == "tool_failed"
+
+
 def test_each_processor_of_a_guest_is_pinned_to_the_cpu_of_its_place() -> None:
     seen = machine("0-3")
     pin_each(seen.host(), Threads(9, (41, 42)), "3,1")

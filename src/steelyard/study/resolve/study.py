@@ -27,6 +27,7 @@ from steelyard.study.resolve.systems.disks import check_made_disks, check_networ
 from steelyard.study.resolve.systems.external import check_external
 from steelyard.study.resolve.systems.machines import resolve_machines
 from steelyard.study.resolve.systems.meters import check_meters
+from steelyard.study.resolve.systems.processors import check_processors
 from steelyard.study.resolve.systems.services import check_ports, check_resets
 from steelyard.study.resolve.systems.systems import check_apart, check_lines, resolve_systems
 from steelyard.study.resolve.systems.tuned_profiles import resolve_profiles
@@ -151,6 +152,7 @@ def _varied(
     factors |= {SCENARIO: tuple(scenarios)} if scenarios else {}
     check_apart(systems, factors, complaints)
     check_lines(systems, factors, complaints)
+    check_processors(systems, factors, complaints)
     check_made_disks(systems, factors, complaints)
     check_network_disks(systems, factors, complaints)
     return _Varied(file.compare or "system", load, factors, scenarios)
