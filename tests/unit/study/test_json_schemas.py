@@ -41,7 +41,7 @@ ONLY_READING = {
     "probe-of-a-stream", "probes", "processors",
     "protocols-differ", "report-cut", "scenarios", "screening-alone", "screening",
     "search-of-what-it-cannot-see", "settings-of-machines", "several-of-one-machine",
-    "several-workloads", "two-primary-responses",
+    "several-workloads", "trials-out-of-range", "two-primary-responses",
 }  # fmt: skip
 """They depend on what is named elsewhere, or on how many there are of something."""
 STUDY = """\

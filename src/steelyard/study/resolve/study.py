@@ -25,6 +25,7 @@ from steelyard.study.resolve.screen import resolve_screen
 from steelyard.study.resolve.settings import Factors
 from steelyard.study.resolve.systems.disks import check_made_disks, check_network_disks
 from steelyard.study.resolve.systems.external import check_external
+from steelyard.study.resolve.systems.faults import check_faults
 from steelyard.study.resolve.systems.machines import resolve_machines
 from steelyard.study.resolve.systems.meters import check_meters
 from steelyard.study.resolve.systems.processors import check_processors
@@ -64,6 +65,7 @@ def resolve_study(file: StudyFile, complaints: Complaints) -> Study | None:
     trials = bound_programs(trials, file.trials, workloads, complaints)
     check_resets(systems, trials, complaints)
     check_ports(systems, workloads, factors, trials, complaints)
+    check_faults(systems, workloads, factors, complaints)
     check_external(file, systems, workloads, complaints)
     check_meters(file, systems, measured, complaints)
     forgiving = complaints.source.variant is not None

@@ -56,6 +56,10 @@ def resolve_trials(part: TrialsPart, complaints: Complaints) -> TrialsSpec:
     return TrialsSpec.model_validate(fields | written)
 
 
+_MOST_KERNEL_S = 60.0
+"""The limit of the engine (``crates/engine/src/kernel``)."""
+_MOST_SPAN_S = 30 * 86_400.0
+_SPANS = ("window", "warmup", "drain", "timeout", "settle")
 _DURATIONS = ("window", "warmup", "drain", "timeout", "reference_kernel", "span")
 
 
@@ -76,6 +80,24 @@ def _check_trials(part: TrialsPart, complaints: Complaints) -> None:
     if part.timeout is not None and part.timeout <= 0:
         hint = "10 s is the default"
         complaints.add(("trials", "timeout"), "the timeout must be above zero", hint)
+    _check_pauses(part, complaints)
+
+
+def _check_pauses(part: TrialsPart, complaints: Complaints) -> None:
+    """What comes before a window, and how long it and the window may last."""
+    kernel, settle = part.reference_kernel, part.settle
+    if kernel is not None and not 0 < kernel <= _MOST_KERNEL_S:
+        hint = "write a time above zero and up to 1 min, as `300 ms`; without the key it is not run"
+        message = "the reference kernel cannot run for that time"
+        complaints.add(("trials", "reference_kernel"), message, hint)
+    if settle is not None and settle.until_idle and settle.duration_s <= 0:
+        hint = "write how long it may take, as `until idle, at most 2 min`"
+        complaints.add(("trials", "settle"), "no machine is seen to be idle in no time", hint)
+    for key in _SPANS:
+        written = settle.duration_s if key == "settle" and settle else getattr(part, key)
+        if written is not None and written > _MOST_SPAN_S:
+            hint = "the maximum is 30 d"
+            complaints.add(("trials", key), f"no trial can have a `{key}` of that length", hint)
 
 
 def resolve_sample(file: StudyFile, trials: TrialsSpec, complaints: Complaints) -> SampleSpec:

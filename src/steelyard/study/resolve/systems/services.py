@@ -70,7 +70,7 @@ def check_ports(
     machines: dict[tuple[object, ...], _Ports] = defaultdict(list)
     for name, system in systems.items():
         counts = [int(n) for n in factors.get("system.instances", (system.instances,))]
-        for spec, where in _services(system, workloads, complaints):
+        for spec, where in placed_services(system, workloads, complaints):
             named = [((*where, key), port) for key, port in _named_ports(spec)]
             _complain_of_twice(named, "more than one key of it names port {}", complaints)
             if not _shares_a_network(system):
@@ -92,9 +92,10 @@ def _complain_of_twice(named: _Ports, message: str, complaints: Complaints) -> N
         seen.add(port)
 
 
-def _services(
+def placed_services(
     system: SystemSpec, workloads: Mapping[str, WorkloadSpec], complaints: Complaints
 ) -> Iterator[tuple[ServiceSpec, Where]]:
+    """All that a system may start, each with its place in the file."""
     if system.service is not None:
         yield system.service, ("systems", system.name, "service")
     single = ("workload",) in complaints.source.keys

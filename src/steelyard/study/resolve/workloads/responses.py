@@ -26,6 +26,7 @@ _KINDS: dict[str, units.Kind] = {
     "s": "duration",
     "bytes": "size",
 }
+_TIMES = ("ns", "s")
 _SCALES = {"ns": 1e9}
 
 
@@ -119,10 +120,25 @@ def resolve_gates(
             complaints.add(place, f"`{name}`: {error.message}", error.hint)
             continue
         kind = "at_most" if limit.side == "most" else "at_least"
+        _check_limit(name, kind, value, responses_for(file, complaints)[name], place, complaints)
         text = f"at {limit.side} {limit.quantity}" if value else "none"
         fields = {"name": name, "kind": kind, kind: value, "unit": unit, "text": text}
         gates[name] = GateSpec.model_validate(fields)
     return gates
+
+
+def _check_limit(  # noqa: PLR0917 - what is limited, how, and where that is written
+    name: str, kind: str, value: float, entry: Response, where: Where, complaints: Complaints
+) -> None:
+    """A limit is one that figures may keep, and may miss."""
+    is_time = entry.unit in _TIMES and not entry.may_be_zero
+    is_share = entry.unit == "ratio" and entry.direction == "lower" and entry.may_be_zero
+    if kind == "at_most" and value <= 0 and is_time:
+        hint = "write a time above zero, as `at most 50 ms`"
+        complaints.add(where, f"`{name}` is a time, which is never zero", hint)
+    elif value > 1 and is_share:
+        hint = "write a share of at most 100 %, as `at most 1 %`"
+        complaints.add(where, f"`{name}` is a share, and none is above 100 %", hint)
 
 
 def _in_unit(quantity: str, unit: str) -> float:
