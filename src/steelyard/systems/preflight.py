@@ -10,10 +10,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 
+from steelyard.engine.messages import complaint
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.looks import looking
+from steelyard.hosts.site import look_around
+from steelyard.hosts.tool import attempt
 from steelyard.study.declared.setting import Settings
+from steelyard.study.lookup import known_platform
 from steelyard.study.model import SystemSpec
+from steelyard.study.platform.entry import Command, Commands
 from steelyard.study.platform.settings import NspawnSettings, PodmanSettings, QemuSettings
 from steelyard.systems.images.recipe import names
 from steelyard.systems.images.tree import is_tree, tree_of
@@ -22,17 +28,33 @@ from steelyard.systems.podman.tool import Tool
 from steelyard.systems.qemu.accelerator import choose
 from steelyard.systems.qemu.source import built_kernel, refuse_missing
 
+_DAEMON = looking("docker version --format '{{.Server.Version}}'")
+
 
 def refuse_what_cannot_come_up(spec: SystemSpec, host: Host) -> None:
-    """Looks at the image that a system names, and at the accelerator that it insists on.
+    """Looks at the tools of a platform, at the image that a system names, and at the accelerator
+    that it insists on.
 
     Raises:
         StudyError: the recipe's file has mistakes.
         SystemFailure: ``image_missing``, ``image_unusable``, ``tool_missing``, ``not_supported``.
     """
-    look = _LOOKS.get(spec.platform)
+    entry, look = known_platform(spec), _LOOKS.get(spec.platform)
+    if entry is not None and entry.commands is not None:
+        look_around(host, f"the platform {spec.platform}", _tools(entry.commands), {}, root=False)
     if look is not None and spec.platform_text is None:
         look(spec.settings, host)
+
+
+def _tools(commands: Commands) -> list[str]:
+    """The programs that make and remove a system; what is behind ``through`` is elsewhere."""
+    steps: list[Command] = [commands.exists, *commands.up, *commands.down]
+    first = [
+        commands.through[0] if commands.through and step.through else step.run[0]
+        for step in steps
+        if step.run or (commands.through and step.through)
+    ]
+    return [name for name in dict.fromkeys(first) if not set(name) & set("{@")]
 
 
 def looked_at(spec: SystemSpec) -> tuple[object, ...]:
@@ -80,7 +102,18 @@ def _nspawn(settings: Settings, host: Host) -> None:
         tree_of(host, image)
 
 
+def _docker(_settings: Settings, host: Host) -> None:
+    """Whether its daemon answers; the client alone makes nothing."""
+    ran = attempt(host, ["sh", "-c", _DAEMON])
+    if not ran.succeeded:
+        why = complaint(ran.stderr, ran.stdout).strip() or "it does not say why"
+        message = f"on {host.name}: the Docker daemon does not answer: {why.splitlines()[-1]}"
+        hint = "start the Docker daemon; only root and the group docker may ask it"
+        raise SystemFailure("not_supported", message, hint)
+
+
 _LOOKS: dict[str, Callable[[Settings, Host], None]] = {
+    "docker": _docker,
     "qemu": _guest,
     "podman": _podman,
     "nspawn": _nspawn,

@@ -20,6 +20,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.machines import LOCAL
 from steelyard.hosts.site import look_around
 from steelyard.hosts.ssh import SCHEME
+from steelyard.hosts.tool import attempt
 from steelyard.study.bind import BoundCell, OneCell, bind
 from steelyard.study.declared.network_disks import read_network_disk
 from steelyard.study.lookup import has_agent, machines_of_events, workload_of
@@ -259,10 +260,29 @@ def _of_tool(
             root = entry.needs == "root"
             if wanted or root:
                 look_around(host, workload.use, wanted, entry.packages, root=root)
+            for path in wanted if workload.use == COMMAND else ():
+                _refuse_no_program(host, path)
         return ()
 
     if on_system or not generator.startswith("instance "):
         yield _Question(machine, "workload", same, ask)
+
+
+def _refuse_no_program(host: Host, path: str) -> None:
+    """Of the path of a command, whether that can be run.
+
+    Raises:
+        SystemFailure: ``not_supported``.
+    """
+    if "/" not in path:
+        return
+    if attempt(host, ["test", "-f", path]).exit_code:
+        message = f"on {host.name}: {path} is no file"
+        raise SystemFailure("not_supported", message, "name the program itself")
+    if attempt(host, ["test", "-x", path]).exit_code:
+        message = f"on {host.name}: {path} is not executable"
+        hint = f"`chmod +x {path}`, or name what reads it first, as `[sh, {path}]`"
+        raise SystemFailure("not_supported", message, hint)
 
 
 def _programs(entry: Workload, workload: WorkloadSpec, study_folder: str) -> tuple[str, ...]:

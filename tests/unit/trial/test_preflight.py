@@ -49,6 +49,8 @@ class Machine:
     name: str = "local"
     ahead_ns: int = 0
     cpus: str = "0-1"
+    fails: str = ""
+    """Of `test`, the word that fails."""
     commands: list[list[str]] = field(default_factory=list)
 
     def wall_offset(self) -> WallOffset:
@@ -56,7 +58,8 @@ class Machine:
 
     def path_facts(self, path: str) -> SimpleNamespace:
         there = any(each == path or each.startswith(f"{path}/") for each in self.files)
-        return SimpleNamespace(exists=there, free_bytes=self.free_bytes)
+        kind = None if not there else "file" if path in self.files else "folder"
+        return SimpleNamespace(exists=there, free_bytes=self.free_bytes, kind=kind)
 
     def read_file(self, path: str) -> str:
         return self.files[path]
@@ -64,7 +67,11 @@ class Machine:
     def run(self, argv: list[str], **_: object) -> SimpleNamespace:
         self.commands.append(argv)
         said, good = "", True
-        if argv[:2] == ["sh", "-c"]:
+        if argv[:2] == ["sh", "-c"] and "/queue/scheduler" in argv[2]:
+            said = "\n".join(text for path, text in self.files.items() if "scheduler" in path)
+        elif argv[:2] == ["sh", "-c"] and "docker version" in argv[2]:
+            good = self.writable
+        elif argv[:2] == ["sh", "-c"]:
             found = [name if name in self.programs else "" for name in argv[4:]]
             said = "\n".join([str(self.uid), "someone", "somegroup", "2", *found, ""])
         elif argv[0] == "find":
@@ -73,6 +80,8 @@ class Machine:
             said = f"Cpus_allowed_list:\t{self.cpus}\n"
         elif argv[:2] == ["test", "-w"]:
             good = self.writable
+        elif argv[:2] in (["test", "-f"], ["test", "-x"]):
+            good = argv[1] not in self.fails
         else:
             good = argv[0] != "modprobe"
         return SimpleNamespace(
@@ -167,10 +176,50 @@ MAIL = ("postfix", "/usr/lib/postfix/sbin/master", "openssl")
             "confine",
             "0-1",
         ),
+        (
+            "settings: {tuned: no-such}\n    service: {use: sink-smtp}",
+            Machine(programs=("tuned",)),
+            "settings.tuned",
+            "no-such",
+        ),
+        (
+            "settings: {tuned: fast}\n    service: {use: sink-smtp}",
+            Machine(
+                programs=("tuned",),
+                files={"/usr/lib/tuned/fast/tuned.conf": "[main]\ninclude=gone\n"},
+            ),
+            "settings.tuned",
+            "gone",
+        ),
+        (
+            "settings: {sysctl: {vm.swappiness: many}}\n    service: {use: sink-smtp}",
+            Machine(files={SWAPPINESS: "60"}),
+            "settings.sysctl.vm.swappiness",
+            "many",
+        ),
+        (
+            "settings: {sysctl: {vm: 1}}\n    service: {use: sink-smtp}",
+            Machine(files={SWAPPINESS: "60"}),
+            "settings.sysctl.vm",
+            "folder",
+        ),
+        (
+            "settings: {scheduler: cfq}\n    service: {use: sink-smtp}",
+            Machine(files={"/sys/block/vda/queue/scheduler": "[none] bfq"}),
+            "settings.scheduler",
+            "cfq",
+        ),
+        (
+            "settings: {command_line: quiet nosmt}\n    service: {use: sink-smtp}",
+            Machine(files={"/proc/cmdline": "quiet\n"}),
+            "settings.command_line",
+            "`nosmt`",
+        ),
     ],
     ids=[
         *("program", "root", "port", "sysctl", "rights", "level", "governor", "module"),
         *("tuned", "filesystem", "mkfs", "space", "cpus"),
+        *("profile", "included", "words", "folder", "scheduler", "kernel"),
     ],
 )
 def test_what_is_missing_is_listed_with_its_place(
@@ -204,6 +253,46 @@ def test_the_program_of_a_command_is_looked_for(word: str) -> None:
         machine = Machine(programs=("/studies/wc", "wc") if there else ())
         look = Preflight(study, lambda _, m=machine: cast(Host, m), "/results", "/studies")  # type: ignore[misc]
         assert [one.key for one in look.look(cells)] == ([] if there else ["workload"])
+
+
+@pytest.mark.parametrize("fails", ["", "-f", "-x"])
+def test_a_path_that_cannot_be_run_is_missing(fails: str) -> None:
+    raw = STUDY.replace("{OF_A}", "").replace("{use: smtp}", "{command: [/opt/tool]}")
+    raw = raw.replace(", service: {use: sink-smtp}", "").replace("load: {users: [1]}\n", "")
+    study = read_study_bytes(raw.encode(), Path("study.yaml"))
+    cells = [trial.cell for visit in make_plan(study, 1).every_visit for trial in visit.trials]
+    machine = Machine(programs=("/opt/tool",), fails=fails)
+    look = Preflight(study, lambda _: cast("Host", machine), "/results", "/studies")
+    assert [one.key for one in look.look(cells)] == (["workload"] if fails else [])
+
+
+@pytest.mark.parametrize(
+    ("platform", "machine", "word"),
+    [
+        ("docker, image: debian", Machine(), "needs docker"),
+        ("docker, image: debian", Machine(programs=("docker",), writable=False), "daemon"),
+        ("docker, image: debian", Machine(programs=("docker",)), None),
+        ("virtualbox, image: /a.vdi", Machine(), "needs VBoxManage"),
+        ("virtualbox, image: /a.vdi", Machine(programs=("VBoxManage",)), None),
+    ],
+)
+def test_the_tools_of_a_platform_are_looked_for(
+    platform: str, machine: Machine, word: str | None
+) -> None:
+    text = STUDY.replace("b: {platform: native,", f"b: {{platform: {platform},")
+    text = text.replace("{OF_A}", "service: {use: sink-smtp}")
+    study = read_study_bytes(text.encode(), Path("study.yaml"))
+    cells = [trial.cell for visit in make_plan(study, 1).every_visit for trial in visit.trials]
+    found = Preflight(study, lambda _: cast("Host", machine), "/", "/").look(cells)
+    assert [one.key for one in found] == ([] if word is None else ["image"])
+    assert all(str(word) in one.cause for one in found)
+
+
+def test_a_list_of_ports_is_a_value_of_a_parameter_that_has_one_now() -> None:
+    wanted = 'settings: {sysctl: {net.ipv4.ip_local_reserved_ports: "8080,9000-9010"}}'
+    machine = Machine(files={"/proc/sys/net/ipv4/ip_local_reserved_ports": "8080"})
+    _, found = places_and_list(f"{wanted}\n    service: {{use: sink-smtp}}", machine)
+    assert not found
 
 
 def test_nothing_is_listed_where_all_is_there_and_nothing_is_changed() -> None:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.kernel_values import same, shown
+from steelyard.hosts.looks import looking
 from steelyard.hosts.site import look_around
 from steelyard.hosts.tool import attempt, tell
 from steelyard.study.declared.machine import MachineSetting, declared_setting
 from steelyard.study.declared.setting import OFF
+from steelyard.study.declared.tuned_profiles import is_own
 from steelyard.study.model import Level
+from steelyard.systems.settings.command_line import boot_arguments, refuse_missing_words
 from steelyard.systems.settings.line import refuse_unavailable_line
 from steelyard.systems.settings.module import is_loaded
+from steelyard.systems.settings.profiles import profile_text, with_included
 from steelyard.systems.settings.values import sysctl_path, written_word
 
-_MODULE, _SYSCTL, _LINE = "module", "sysctl", "line"
+_MODULE, _SYSCTL, _LINE, _TUNED, _WORDS = "module", "sysctl", "line", "tuned", "command_line"
+_SCHEDULER = "scheduler"
+_SCHEDULERS = looking("cat /sys/block/*/queue/scheduler 2>/dev/null; true")
+_NUMBER = re.compile(r"[0-9A-Fa-fx,-]+")
+"""Also masks, ranges and lists of them."""
 
 
 def unavailable(host: Host, levels: Mapping[str, Level]) -> Iterator[tuple[str, SystemFailure]]:
@@ -40,14 +49,13 @@ def unavailable(host: Host, levels: Mapping[str, Level]) -> Iterator[tuple[str, 
 def _look(host: Host, name: str, level: Level, setting: MachineSetting, *, loads: bool) -> None:
     family, _, key = name.partition(".")
     if setting.files:
-        _look_at_files(host, name, level, setting)
+        _look_at_files(host, name, level, setting, loads=loads)
     elif level == OFF:
         return
     elif family == _SYSCTL:
-        if host.path_facts(sysctl_path(key)).exists:
-            _look_at_value(host, name, sysctl_path(key), str(level))
-        elif not loads:
-            raise _unknown_parameter(host, name, sysctl_path(key))
+        _look_at_parameter(host, name, sysctl_path(key), str(level), loads=loads)
+    elif family == _WORDS:
+        refuse_missing_words(host, boot_arguments({name: level}))
     elif family == _MODULE:
         refuse_unknown_module(host, key)
     elif family == _LINE:
@@ -56,11 +64,45 @@ def _look(host: Host, name: str, level: Level, setting: MachineSetting, *, loads
         refuse_unavailable_line(host, key)
     else:
         look_around(host, f"`{name}`", setting.needs, setting.packages, root=False)
+        if family == _TUNED and not is_own(level):
+            with_included(host, profile_text(host, str(level)))
 
 
-def _look_at_files(host: Host, name: str, level: Level, setting: MachineSetting) -> None:
+def _look_at_parameter(host: Host, name: str, path: str, word: str, *, loads: bool) -> None:
+    seen = host.path_facts(path)
+    if seen.kind == "folder":
+        message = f"on {host.name}: {path} is a folder of parameters"
+        hint = f"name one of them; `sysctl {name.partition('.')[2]}` lists them"
+        raise SystemFailure("not_supported", message, hint)
+    if seen.exists:
+        _refuse_no_number(host, name, path, word)
+        _look_at_value(host, name, path, word)
+    elif not loads:
+        raise _unknown_parameter(host, name, path)
+
+
+def _refuse_no_number(host: Host, name: str, path: str, word: str) -> None:
+    """A parameter that is numbers now takes no words."""
+    try:
+        now = host.read_file(path).split()
+    except AgentRefusal:
+        return  # some can be written only
+    if now and _are_numbers(now) and not _are_numbers(word.split()):
+        message = f"on {host.name}: `{name}` is {' '.join(now)}, and cannot be {word!r}"
+        raise SystemFailure("not_supported", message, "write a number")
+
+
+def _are_numbers(words: list[str]) -> bool:
+    return all(_NUMBER.fullmatch(word) for word in words)
+
+
+def _look_at_files(
+    host: Host, name: str, level: Level, setting: MachineSetting, *, loads: bool
+) -> None:
     """Where each disk has its own, the disks may not be there yet: their trial says it."""
     if any("{device}" in file.path for file in setting.files):
+        if name == _SCHEDULER and level != OFF and not loads:
+            _look_at_schedulers(host, name, str(level))
         return
     for file in setting.files:
         path = file.path.replace("{cpu}", "cpu0")
@@ -73,6 +115,15 @@ def _look_at_files(host: Host, name: str, level: Level, setting: MachineSetting)
         places = " nor ".join(file.path for file in setting.files)
         message = f"on {host.name}: `{name}` is not available here: the kernel has no {places}"
         raise SystemFailure("not_supported", message, f"take `settings.{name}` out of the study")
+
+
+def _look_at_schedulers(host: Host, name: str, level: str) -> None:
+    """A kernel has the same for all disks, those that are not there yet included."""
+    shown_by_all = attempt(host, ["sh", "-c", _SCHEDULERS]).stdout
+    known = shown_by_all.replace("[", "").replace("]", "").split()
+    if known and level not in known:
+        message = f"on {host.name}: `{name}` cannot be {level!r}"
+        raise SystemFailure("not_supported", message, f"it can be: {', '.join(sorted(set(known)))}")
 
 
 def _look_at_value(host: Host, name: str, path: str, word: str) -> None:
