@@ -145,9 +145,11 @@ class MeterTooCoarse(MissingKind):
 
 
 class NameUnknown(MissingKind):
-    """Nothing measures a response of this name, or it is no figure of a distribution."""
+    """Nothing measures a response of this name, no operation that was answered well had such a
+    part, or it is no figure of a distribution.
+    """
 
-    kind: Literal["response_unknown", "figure_unknown"]
+    kind: Literal["response_unknown", "part_unknown", "figure_unknown"]
     name: str
 
 

@@ -38,7 +38,7 @@ ONLY_READING = {
     "factors-bind-to-nothing", "file-not-there",
     "instances", "lines", "meter-of-several-machines",
     "no-service", "one-address-for-all-instances", "one-network-disk-for-all",
-    "probe-of-a-stream", "probes", "processors",
+    "primary-that-is-not-given", "probe-of-a-stream", "probes", "processors",
     "protocols-differ", "report-cut", "scenarios", "screening-alone", "screening",
     "search-of-what-it-cannot-see", "settings-of-machines", "several-of-one-machine",
     "several-workloads", "trials-out-of-range", "two-primary-responses",

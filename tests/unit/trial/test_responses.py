@@ -55,6 +55,15 @@ def test_a_percentile_with_too_few_samples_says_how_many_are_needed(seen: Make) 
     assert got.missing == TooFewTimes(figure="p99", needed=1000)
 
 
+@pytest.mark.parametrize("part", ["phase.ehlo", "kind.fetch"])
+def test_a_part_that_good_operations_do_not_have_is_said_to_be_none_of_theirs(
+    seen: Make, part: str
+) -> None:
+    assert measured(f"{part}.p50", seen()).missing == NameUnknown(kind="part_unknown", name=part)
+    counts = {"intended": 9, "unsent": 0, "sent": 9, "ok": 0, "errors": 9, "inflight_at_stop": 0}
+    assert measured(f"{part}.p50", seen(counts=counts)).missing == Reason(kind="no_good_answer")
+
+
 def test_a_latency_no_one_recorded_is_not_zero(seen: Make) -> None:
     assert measured("lateness.p50", seen()).value is None
 

@@ -79,6 +79,7 @@ TEXTS = {
         "the meter is too coarse for this window: {energy_j:.3g} J, within {within_j:.3g} J"
     ),
     "response_unknown": "nothing here measures {name}",
+    "part_unknown": "none of the operations that were answered well has a {name}",
     "figure_unknown": "{name} is no figure of a latency distribution",
     "no_disk_request": "no {request} ended in the window",
     "disk_time_too_short": (

@@ -21,6 +21,7 @@ from steelyard.records.missing import (
 from steelyard.records.schema import Distribution
 
 _OF_OPERATIONS = ("response", "service_time")
+_OF_A_PART = ("phase", "kind")
 _LATENCIES = {"response": "response", "service_time": "service", "lateness": "lateness"}
 _SHARE_ABOVE = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001, "p9999": 0.0001}
 _SAMPLES_ABOVE = 10
@@ -114,12 +115,20 @@ def time_of(name: str, load: LoadResult) -> Reading:
             return _with_failed_last(latency, figure, load)
         return _figure(latency, figure)
     word, _, figure = figure.rpartition(".")
-    if kind == "phase":
-        return _figure(load.latency_ns.get(f"phase.{word}"), figure)
-    if kind == "kind":
-        of_kind = load.operations.get(word)
-        return _figure(None if of_kind is None else of_kind.latency_ns, figure)
+    if kind in _OF_A_PART:
+        return _of_part(f"{kind}.{word}", figure, load)
     return NameUnknown(kind="response_unknown", name=name)
+
+
+def _of_part(name: str, figure: str, load: LoadResult) -> Reading:
+    """Of a phase of operations, or of those of one kind, which a protocol may not have."""
+    latency = load.latency_ns.get(name)
+    if name.startswith("kind."):
+        of_kind = load.operations.get(name.removeprefix("kind."))
+        latency = None if of_kind is None else of_kind.latency_ns
+    if load.counts.ok and (latency is None or latency.count == 0):
+        return NameUnknown(kind="part_unknown", name=name)
+    return _figure(latency, figure)
 
 
 def _failed(load: LoadResult) -> int:

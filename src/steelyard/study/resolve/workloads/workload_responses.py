@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from steelyard.study.declared.responses import Response
 from steelyard.study.file.complaints import Complaints
-from steelyard.study.file.grammar import StudyFile
+from steelyard.study.file.grammar import ResponsePart, StudyFile
 from steelyard.study.file.source import Where
 from steelyard.study.lookup import known_workload
 from steelyard.study.model import GateSpec, MeasuredSpec, ResponseSpec, WorkloadSpec
 from steelyard.study.resolve.entries import responses_for
 from steelyard.study.resolve.workloads.guardrails import resolve_guardrails
+from steelyard.study.resolve.workloads.phases import phases_instead
 from steelyard.study.resolve.workloads.responses import check_response, read_responses
 
 RUN_TIME = "run_time"
@@ -26,6 +27,7 @@ def resolve_alone(
     """Of the one workload of a study: all that is written of the study."""
     written = file.responses or {}
     responses = read_responses(written, (), ("responses",), workload, file, complaints)
+    _check_given(written, ("responses",), workload, file, complaints)
     guardrails = resolve_guardrails(file, responses, complaints)
     return MeasuredSpec(responses=responses, gates=dict(gates), guardrails=guardrails)
 
@@ -48,6 +50,7 @@ def resolve_measured(
         own = (file.workloads or {})[name].responses or {}
         concerned = [each for each in shared if concerns(workload, each, known)]
         responses = read_responses(own, concerned, where, workload, file, complaints)
+        _check_given(own, where, workload, file, complaints)
         found[name] = MeasuredSpec(
             responses=responses,
             gates={n: gate for n, gate in gates.items() if concerns(workload, n, known)},
@@ -56,6 +59,28 @@ def resolve_measured(
             ),
         )
     return found
+
+
+def _check_given(
+    written: Mapping[str, ResponsePart],
+    where: Where,
+    workload: WorkloadSpec,
+    file: StudyFile,
+    complaints: Complaints,
+) -> None:
+    """What is to decide is something that the workload gives."""
+    known = responses_for(file, complaints)
+    for name in written if known_workload(workload) is not None else ():
+        if not written[name].primary or name not in known:
+            continue
+        message = f"`{workload.use}` gives no `{name}`"
+        phases = phases_instead(workload.use, name)
+        if phases:
+            hint = f"its phases: {', '.join(phases)}"
+            complaints.add((*where, name), message, hint, at_key=True)
+        elif not concerns(workload, name, known):
+            hint = "mark another response; without a mark the workload's own decides"
+            complaints.add((*where, name), message, hint, at_key=True)
 
 
 def concerns(workload: WorkloadSpec, name: str, known: Mapping[str, Response]) -> bool:
