@@ -255,6 +255,13 @@ def test_all_machines_of_a_study_are_looked_at(tmp_path: Path) -> None:
     assert machines_of(read_runnable_study(study)) == {"local", "ssh://board"}
 
 
+def test_a_secret_that_cannot_be_read_is_a_finding(tmp_path: Path) -> None:
+    study = tmp_path / "study.yaml"
+    study.write_text(STUDY.replace("{use: ftp}", '{use: ftp, password: "${env:NOT_THERE_7}"}'))
+    checks = preflight_checks(read_runnable_study(study), study, None, tmp_path)
+    assert [check.name for check in checks if "NOT_THERE_7" in check.seen] == ["secret"]
+
+
 def test_a_machine_that_cannot_be_reached_is_a_finding(tmp_path: Path) -> None:
     study = tmp_path / "study.yaml"
     there = "there: {platform: ssh, host: 'ssh://127.0.0.1:1', service: {use: sink-ftp}}"

@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from steelyard.errors import HostError
 from steelyard.study.declared.setting import Settings, SettingValue
 from steelyard.study.model import Study
 
-_REFERENCE = re.compile(r"\$\{(env|file|command):([^}]+)\}")
+_REFERENCE = re.compile(r"\$\{([A-Za-z][A-Za-z0-9_-]*):([^}]*)(\}?)")
 _SECRET = "password"  # noqa: S105 - the name of the key
 NOT_RECORDED = "not recorded"
 _COMMAND_S = 60.0
@@ -45,14 +45,34 @@ def refuse_missing_secrets(study: Study) -> None:
     """Before anything has started.
 
     Raises:
-        HostError: a secret of a workload or a meter cannot be read.
+        HostError: a secret of a workload, a meter or a level cannot be read.
     """
-    meters = [system.meter for system in study.systems.values() if system.meter is not None]
-    driven = study.workloads.values()
-    for settings in [*(each.settings for each in driven), *(each.settings for each in meters)]:
-        written = settings.get(_SECRET)
-        if isinstance(written, str):
+    for error in missing_secrets(study):
+        raise error
+
+
+def missing_secrets(study: Study) -> Iterator[HostError]:
+    """One for each secret of a study that cannot be read here."""
+    for written in dict.fromkeys(_passwords_of(study)):
+        try:
             secret_of(written)
+        except HostError as error:
+            yield error
+
+
+def _passwords_of(study: Study) -> Iterator[str]:
+    meters = [system.meter for system in study.systems.values() if system.meter is not None]
+    driven = [*study.workloads.values(), *study.background.values()]
+    parts = [*(each.settings for each in driven), *(each.settings for each in meters)]
+    parts += [] if study.latency_probe is None else [study.latency_probe.settings]
+    placed = [one for each in study.scenarios.values() for one in each.instances.values()]
+    parts += [each.settings for several in placed for each in several]
+    found: list[object] = [settings.get(_SECRET) for settings in parts]
+    screened = {} if study.screen is None else study.screen.factors
+    for name, levels in (*study.factors.items(), *screened.items()):
+        found += levels if name.rpartition(".")[2] == _SECRET else ()
+    found += study.compared if study.compare.rpartition(".")[2] == _SECRET else ()
+    yield from (written for written in found if isinstance(written, str))
 
 
 def without_password(settings: Settings) -> dict[str, SettingValue]:
@@ -66,7 +86,19 @@ def secret_of(written: str) -> str:
     Raises:
         HostError: it cannot be read.
     """
-    return _REFERENCE.sub(lambda match: _read(match[1], match[2]), written)
+    return _REFERENCE.sub(_referred, written)
+
+
+def _referred(match: re.Match[str]) -> str:
+    """What a reference of another shape would be is no password either."""
+    kind, name, closed = match.groups()
+    if kind not in _READERS or not name or not closed:
+        raise HostError(
+            f"the secret ${{{kind}:...}} cannot be read: it is no reference that is known",
+            hint="write `${env:NAME}`, `${file:PATH}` or `${command:WORDS}`",
+            slug="secret-cannot-be-read",
+        )
+    return _read(kind, name)
 
 
 @functools.cache

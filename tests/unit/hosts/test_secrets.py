@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import HostError
-from steelyard.hosts.secrets import NOT_RECORDED, secret_of, with_secrets, without_secrets
+from steelyard.hosts.secrets import (
+    NOT_RECORDED,
+    missing_secrets,
+    secret_of,
+    with_secrets,
+    without_secrets,
+)
+from steelyard.study.read import read_study_bytes
 
 WORDS = "correct horse"
 
@@ -40,6 +47,47 @@ def test_a_secret_that_cannot_be_read_is_for_the_operator(reference: str) -> Non
         secret_of(reference)
     assert failed.value.slug == "secret-cannot-be-read"
     assert reference in failed.value.message
+
+
+@pytest.mark.parametrize("reference", ["${vault:x}", "${env:}", "${env:HOME", "a${ENV:HOME}b"])
+def test_what_looks_like_a_reference_is_no_password(reference: str) -> None:
+    with pytest.raises(HostError) as failed:
+        secret_of(reference)
+    assert failed.value.slug == "secret-cannot-be-read"
+
+
+STUDY = """\
+study: login
+question: q?
+systems:
+  one: {platform: native, service: {use: sink-imap}}
+  two: {platform: native, service: {use: sink-imap}}
+workload: {use: imap, user: "user{n}"%s}
+load: {users: 1}
+trials: {margin: 2 %%}
+%s
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "more", "missing"),
+    [
+        (', password: "${env:NOT_THERE_7}"', "", 1),
+        (', password: [x, "${env:NOT_THERE_7}", "${env:NOT_THERE_8}"]', "", 2),
+        ("", 'factors: {workload.password: [x, "${env:NOT_THERE_7}"]}', 1),
+        (
+            "",
+            'factors: {workload.password: [x, "${env:NOT_THERE_7}"]}\ncompare: workload.password',
+            1,
+        ),
+        (', password: "password{n}"', "", 0),
+    ],
+)
+def test_every_password_that_a_trial_may_have_is_read_before_the_first(
+    setting: str, more: str, missing: int
+) -> None:
+    study = read_study_bytes((STUDY % (setting, more)).encode(), Path("study.yaml"))
+    assert len(list(missing_secrets(study))) == missing
 
 
 def test_a_command_that_fails_is_not_quoted(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from steelyard.hosts.clocks import WallOffset
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.kinds import Kind, kind_of, kinds_of
 from steelyard.hosts.machines import LOCAL, Machines
+from steelyard.hosts.secrets import missing_secrets
 from steelyard.plan.make import make_plan
 from steelyard.study.file.places import StudyPlaces
 from steelyard.study.file.source import study_path
@@ -52,10 +53,13 @@ def preflight_checks(
     for one in looked.missing:
         name = f"{places.line_of(one.system, one.key)}: {one.key} of {one.system}"
         yield Check(name, "bad", one.cause, one.remedy or "", machine=one.machine)
+    secrets = list(missing_secrets(study))
+    for error in secrets:
+        yield Check("secret", "bad", error.message, error.hint or "")
     kinds = kinds_of(looked.kinds.items())
     if len(kinds) > 1:
         yield Check("kinds of machines", "note", kinds_words(kinds), KINDS_DO, KINDS_REMEDY)
-    if not looked.missing and not looked.unreachable:
+    if not (looked.missing or looked.unreachable or secrets):
         yield Check("needs of the study", "good", "all found that can be looked for")
 
 
