@@ -16,7 +16,7 @@ from steelyard.errors import Complaint, StudyError
 from steelyard.study.checks.budget import check_budget
 from steelyard.study.checks.generators import check_generators
 from steelyard.study.checks.questions import check_asked
-from steelyard.study.checks.study_folder import check_study_folder
+from steelyard.study.checks.study_folder import check_notes, check_study_folder
 from steelyard.study.checks.support import missing_parts
 from steelyard.study.checks.systems_beside import check_systems_beside
 from steelyard.study.file.complaints import Complaints, add_validation, dotted
@@ -53,10 +53,16 @@ def read_study_bytes(raw: bytes, path: Path, *, variant: str | None = None) -> S
 
 
 def read_runnable_study(path: Path, *, variant: str | None = None) -> Study:
-    """The same, and refuses with ``StudyError`` what this version cannot run yet."""
+    """The same, and refuses with ``StudyError`` what this version cannot run yet, and what of the
+    study is not beside its file.
+    """
     study, complaints = read_with_lacking(path, variant=variant)
     if complaints:
         raise StudyError(complaints, slug="not-in-this-version")
+    beside = Complaints(_chosen(_read(path), variant))
+    check_notes(study, beside)
+    if beside:
+        raise StudyError(beside.ordered())
     return study
 
 
@@ -64,13 +70,16 @@ def read_with_lacking(path: Path, *, variant: str | None = None) -> tuple[Study,
     """The study, and what of it this version cannot run yet, each with its place."""
     source = _read(path)
     study = _checked(source, variant)
-    chosen = source if variant is None else with_variant(source, variant)
-    return study, _lacking(study, chosen).ordered()
+    return study, _lacking(study, _chosen(source, variant)).ordered()
 
 
 def renamed_keys(path: Path) -> list[Complaint]:
     """A notice for each key of a study file that has a new name, in the order of the file."""
     return rename_old_keys(read_source(path))
+
+
+def _chosen(source: Source, variant: str | None) -> Source:
+    return source if variant is None else with_variant(source, variant)
 
 
 def _checked(source: Source, variant: str | None) -> Study:

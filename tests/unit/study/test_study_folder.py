@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import StudyError
-from steelyard.study.read import read_study
+from steelyard.study.read import read_runnable_study, read_study
 
 SERVICE = """\
 summary: A server beside the study.
@@ -79,3 +79,21 @@ def test_neither_may_a_command_on_another_machine(tmp_path: Path) -> None:
 def test_a_build_that_is_required_is_asked_for(tmp_path: Path) -> None:
     [told] = complaints(tmp_path, STUDY.replace(", build: new", ""))
     assert "`service` needs `build`" in told
+
+
+@pytest.mark.parametrize(("notes", "column"), [("notes/", 0), ("nope/", 38), ("mine.yaml", 38)])
+def test_notes_are_a_folder_that_is_there_before_a_run(
+    tmp_path: Path, notes: str, column: int
+) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "mine.yaml").write_text(SERVICE)
+    (tmp_path / "study.yaml").write_text(
+        f"{STUDY}report: {{sections_by: system, notes: {notes}}}\n"
+    )
+    assert read_study(tmp_path).report.notes == notes
+    found = []
+    try:
+        read_runnable_study(tmp_path)
+    except StudyError as error:
+        found = [(each.line, each.column) for each in error.complaints]
+    assert found == ([(9, column)] if column else [])

@@ -34,6 +34,15 @@ def check_study_folder(study: Study, complaints: Complaints) -> None:
             complaints.add((*where, COMMAND, 0), message, hint)
 
 
+def check_notes(study: Study, complaints: Complaints) -> None:
+    """Adds a folder of notes that is not there; a run keeps a copy, and is read without it."""
+    notes = study.report.notes
+    if notes is None or (complaints.source.path.parent / notes).is_dir():
+        return
+    hint = "make that folder beside the study; a note can also be written into that of the run"
+    complaints.add(("report", "notes"), f"there is no folder `{notes}`", hint)
+
+
 def _asking_elsewhere(study: Study) -> Iterator[tuple[Where, str]]:
     away = [system for system in study.systems.values() if not _is_here(system)]
     for system in away:
