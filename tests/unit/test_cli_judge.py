@@ -40,6 +40,13 @@ def test_the_python_of_the_guide_says_the_same(
     assert told[1:] == [line.replace("throughput", "response") for line in shown.splitlines()[1:]]
 
 
+def test_a_time_that_is_better_when_higher_is_neither_quick_nor_long(tmp_path: Path) -> None:
+    out, _ = judged(tmp_path, EXAMPLE, "--unit", "ms")
+    assert "better than old: 5.0 % higher" in out
+    assert "quicker" not in out
+    assert "longer throughput" not in out
+
+
 def test_a_dash_reads_standard_input(tmp_path: Path) -> None:
     given = ["judge", "-", "--baseline", "old", "--response", "throughput"]
     piped = CliRunner().invoke(app, given, input=EXAMPLE.replace("\n", "\r\n"))

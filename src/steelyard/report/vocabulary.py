@@ -47,9 +47,12 @@ def compared_all(run: RunFindings) -> str:
 
 
 def direction_of(response: ResponseFinding) -> Direction:
-    """How the response grows in words: times get longer, shares and rates higher, amounts more."""
+    """How the response grows in words: times get longer, shares and rates higher, amounts more.
+
+    A time that is better when it is higher is no duration that is waited for.
+    """
     if response.unit in _TIME_UNITS:
-        return LENGTH
+        return HEIGHT if response.direction == "higher" else LENGTH
     words = noun_of(response).lower().split()
     is_rate = "rate" in (words[:1] + words[-1:])
     return HEIGHT if is_rate or response.unit in _LEVEL_UNITS else AMOUNT
@@ -115,7 +118,8 @@ def good_and_bad(response: ResponseFinding) -> tuple[str, str]:
     if response.name == _ERRORS:
         return "fails less", "fails more"
     if response.unit in _TIME_UNITS:
-        return "quicker", "slower"
+        # "quicker" beside "longer" contradicts itself.
+        return ("better", "worse") if response.direction == "higher" else ("quicker", "slower")
     if response.unit.endswith("/s") and response.direction == "higher":
         return "faster", "slower"
     return ("uses less", "uses more") if used_up(response) else ("better", "worse")

@@ -33,7 +33,8 @@ def _price(guardrail: GuardrailFinding) -> str:
     size = "" if guardrail.effect is None else f" ({_size(guardrail, guardrail.effect)})"
     if guardrail.response == _ERRORS:
         return f"failing more{size}"
-    worse = "longer" if guardrail.unit in _TIME_UNITS else "worse"
+    is_longer = guardrail.unit in _TIME_UNITS and (guardrail.effect or 0.0) >= 0
+    worse = "longer" if is_longer else "worse"
     return f"its {noun(guardrail.label)} is {worse}{size}"
 
 
