@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.inference.noise.detrend import basis
+from steelyard.inference.noise.robust import ROUNDING_LOG
 from steelyard.inference.probability.distributions import normal_above, normal_bound, t_bound
 
 Values = npt.NDArray[np.floating[Any]]
@@ -105,6 +106,8 @@ def _own_spreads(
     """
     own = np.bincount(candidates, weights=innovations**2, minlength=count)
     whole = float(own.sum()) / degrees
+    if whole <= ROUNDING_LOG**2:
+        return np.ones(count)
     freedom = (np.bincount(candidates, minlength=count) - 1) * (degrees / (len(candidates) - count))
     step = 2 / (9 * np.maximum(freedom, 1.0))
     is_larger = own / whole > freedom * (1 - step + _ONE_PERCENT * np.sqrt(step)) ** 3

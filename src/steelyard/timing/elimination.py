@@ -13,8 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from steelyard.inference.selection import FEWEST_BLOCKS, Levels, Selection, levels, look_is_due
+from steelyard.judge.visits.series import is_constant
 from steelyard.plan.order import generator
 from steelyard.records.results.tuning import Candidate, Standing
+
+_CONSTANT_BLOCKS = 4
+"""After so many without any variation it is over: two commands have eight visits then."""
 
 
 class CandidateFailed(Exception):  # noqa: N818 - a finding about a candidate, not an error
@@ -66,6 +70,10 @@ class Elimination:
             if self.blocks < FEWEST_BLOCKS:
                 continue
             is_last = time.monotonic() - began > self._rules.budget_s
+            if self.is_constant:
+                if is_last or self.blocks >= _CONSTANT_BLOCKS:
+                    return
+                continue
             if is_last or look_is_due(self.blocks, len(self._order), self._looked):
                 watch(self._look())
             if is_last:
@@ -74,6 +82,12 @@ class Elimination:
     @property
     def is_over(self) -> bool:
         return self._selection.best is not None
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether each candidate shows one figure in every visit: no noise to judge it by."""
+        values, order = np.array(self._values), np.array(self._order)
+        return all(is_constant(values[order == name]) for name in self._names)
 
     @property
     def noise_sd_log(self) -> float:

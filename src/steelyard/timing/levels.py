@@ -92,11 +92,12 @@ def change_of(pair: tuple[str, str], baseline: str, found: TrialsVerdict | None)
         return Change(before, after, "undecided", None, None, None)
     verdict = found.of(after if before == baseline else before)
     word, ends = _word(verdict), (verdict.estimate_log, verdict.low_log, verdict.high_log)
-    level = verdict.interval_level
+    why = (verdict.withheld,) if verdict.withheld else tuple(verdict.not_judged)
+    rest = verdict.interval_level, why
     if before == baseline:
-        return Change(before, after, word, *ends, level)
+        return Change(before, after, word, *ends, *rest)
     estimate, low, high = (None if end is None else -end for end in ends)
-    return Change(before, after, _OPPOSITE.get(word, word), estimate, high, low, level)
+    return Change(before, after, _OPPOSITE.get(word, word), estimate, high, low, *rest)
 
 
 def _word(verdict: VerdictFinding) -> str:

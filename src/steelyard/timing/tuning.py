@@ -111,7 +111,8 @@ def tuned(asked: Asked, kept: KeptVisits, watches: Watches) -> tuple[Tuning, boo
         step, is_cut = None, False
         try:
             elimination.run(watches.block)
-            step = _gain(prepared, elimination.best, asked, time.monotonic() - began)
+            if not elimination.is_constant:
+                step = _gain(prepared, elimination.best, asked, time.monotonic() - began)
         except KeyboardInterrupt:
             is_cut = True
         result = _result(elimination, prepared, asked, step)
@@ -175,9 +176,12 @@ def _result(
         Candidate(name, Standing.FAILED, 0, failure=why) for name, why in prepared.failed.items()
     )
     measured = (_raw(each, asked.judged) for each in elimination.candidates(asked.baseline))
+    outcome = Outcome.FOUND if elimination.is_over else Outcome.UNDECIDED
+    if elimination.is_constant:
+        outcome = Outcome.NOT_JUDGED
     return Tuning(
-        outcome=Outcome.FOUND if elimination.is_over else Outcome.UNDECIDED,
-        best=elimination.best,
+        outcome=outcome,
+        best=asked.baseline if elimination.is_constant else elimination.best,
         baseline=asked.baseline,
         candidates=(*measured, *unprepared),
         gain=None if step is None else step.changes[0],

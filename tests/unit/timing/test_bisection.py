@@ -137,6 +137,33 @@ def test_a_wrong_command_line_is_refused(words: tuple[str, ...]) -> None:
     assert asked(*words)[0] == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "option", "said"),
+    [
+        (("--levels", "1", "true {level}"), "--levels", "2 levels or more"),
+        (("--levels", "1,2,3", "--good", "9", "true {level}"), "--good", "no level: 1, 2, 3"),
+    ],
+)
+def test_a_wrong_end_and_a_single_level_are_named(
+    words: tuple[str, ...], option: str, said: str
+) -> None:
+    _, _, err = asked(*words)
+    assert option in err
+    assert said in err
+    assert "..." not in err
+
+
+def test_a_number_without_variation_is_not_judged_and_the_reason_is_told() -> None:
+    find_engine()
+    words = ("--levels", "1,2,3", "echo {level}", "--number", r"(\d+)", "--budget", "10s")
+    code, out, err = asked(*words)
+    assert code == 7
+    assert "not judged: no variation" in err
+    assert "no variation" in out
+    found = json.loads(asked(*words, "--json")[1])
+    assert found["steps"][0]["changes"][0]["why"][0]["kind"] == "no_variation"
+
+
 def test_a_printed_number_that_changed_is_found_and_a_broken_level_is_skipped() -> None:
     find_engine()
     noise = "$(( 1000 + 200 * ( {level} > 3 ) + 1$(date +%N) / 1000 % 7 ))"

@@ -153,6 +153,28 @@ def test_the_best_of_printed_numbers_is_named_with_its_gain_and_a_broken_one_is_
     assert [c["name"] for c in found["candidates"] if c["standing"] == "failed"] == ["2"]
 
 
+def test_candidates_that_show_one_figure_each_are_not_judged_and_none_is_named() -> None:
+    find_engine()
+    words = ("--number", r"(\d+)", "-L", "n=1,2,3", "test {n} != 2 && echo {n}")
+    code, out, err = asked(*words, "--json", "--budget", "5min")
+    found = json.loads(out)
+    assert (code, found["outcome"], found["best"], found["gain"]) == (7, "not_judged", "1", None)
+    assert err == ""
+    told = asked(*words)[1]
+    assert "no variation" in told
+    assert "noise" not in told
+
+
+def test_one_candidate_that_varies_gives_noise_to_judge_all_by() -> None:
+    class Varied(Simulated):
+        def __call__(self, name: str) -> float:
+            return super().__call__(name) if name == "c1" else self.sizes[name]
+
+    search, _ = ended(Varied({"c0": 0.0, "c1": 0.08, "c2": 0.0}))
+    assert search.best == "c1"
+    assert not search.is_constant
+
+
 def test_a_baseline_that_fails_ends_the_search(tmp_path: Path) -> None:
     find_engine()
     cleaned = tmp_path / "cleaned"

@@ -14,8 +14,11 @@ from steelyard.cli.timing.command_lines import Found, fill, primary_of
 from steelyard.cli.timing.options import Searched
 from steelyard.cli.timing.outcome import declaration_of
 from steelyard.errors import ExitCode, HostError
+from steelyard.records.note import Note
 from steelyard.records.results.bisection import Bisection, Outcome, Step
+from steelyard.report.notes import json_text
 from steelyard.report.sentences.terminal.bisection import bisection_lines, step_line
+from steelyard.study.labels import Labels
 from steelyard.timing.bisection import LevelSkipped, bisected
 from steelyard.timing.commands import Beside, Command
 from steelyard.timing.commits import Commits
@@ -23,6 +26,8 @@ from steelyard.timing.execution import Shell, Streams
 from steelyard.timing.levels import Levels
 
 _PLACES = ("{level}", "{folder}")
+_FEWEST = 2
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -71,11 +76,17 @@ def searched(
         measure = Levels(command, declared, found.quantity, lambda _: None)
         result = _searched(chosen, _followed(measure, tells=not shared.as_json))
     if shared.as_json:
-        say(json.dumps({**asdict(result), "candidates": result.candidates}, indent=1))
+        document = {**asdict(result), "candidates": result.candidates}
+        say(json.dumps(document, indent=1, default=noted))
     else:
         for line in bisection_lines(result):
             say(line)
     return ExitCode.DONE if result.outcome is Outcome.FOUND else ExitCode.NOT_FOUND
+
+
+def noted(note: Note) -> object:
+    """The document of a note, with its sentence."""
+    return json.loads(json_text(note, Labels()))
 
 
 def _searched(levels: list[str], measure: Callable[..., Step]) -> Bisection:
@@ -119,12 +130,17 @@ def _between(levels: list[str], good: str | None, bad: str | None) -> list[str]:
     Raises:
         typer.BadParameter: an end is no level, or there are not two of them in this order.
     """
+    if len(levels) < _FEWEST:
+        raise typer.BadParameter(
+            f"a search needs {_FEWEST} levels or more, in their order; there is {len(levels)}",
+            param_hint="--levels or --git",
+        )
     places = {}
     for option, word, usual in (("--good", good, levels[0]), ("--bad", bad, levels[-1])):
         matching = [i for i, level in enumerate(levels) if level == (word or usual)]
         if not matching:
-            shown = ", ".join(levels[:5])
-            raise typer.BadParameter(f"{word!r} is no level: {shown}, ...", param_hint=option)
+            shown = ", ".join([*levels[:_SHOWN], *["..."] * (len(levels) > _SHOWN)])
+            raise typer.BadParameter(f"{word!r} is no level: {shown}", param_hint=option)
         places[option] = matching[0]
     if places["--good"] >= places["--bad"]:
         raise typer.BadParameter("it must come after --good", param_hint="--bad")

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from steelyard.cli.console import say, tell
+from steelyard.cli.timing.bisecting import noted
 from steelyard.cli.timing.candidates import Values
 from steelyard.cli.timing.command_lines import Found, primary_of
 from steelyard.cli.timing.options import Searched
@@ -68,7 +69,7 @@ def searched(
 
 def _print(result: Tuning, judged: Quantity, *, as_json: bool) -> None:
     if as_json:
-        say(json.dumps(asdict(result), indent=1))
+        say(json.dumps(asdict(result), indent=1, default=noted))
         return
     for each in [*lines_of(tuning_table(result, judged)), "", *tuning_lines(result)]:
         say(each)

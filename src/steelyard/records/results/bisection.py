@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from steelyard.records.note import Note
+
 
 class Outcome(StrEnum):
     """How a bisection ended.
@@ -22,7 +24,8 @@ class Change:
     """One level against another: natural logarithms of ``after`` over ``before``.
 
     ``word`` is ``faster`` or ``slower`` where a difference was shown at the rate of its step,
-    ``equivalent`` where the margin holds it, else ``undecided``.
+    ``equivalent`` where the margin holds it, else ``undecided`` or ``not_judged``; ``why`` says
+    what stands against a verdict.
     """
 
     before: str
@@ -32,6 +35,7 @@ class Change:
     low_log: float | None
     high_log: float | None
     interval_level: float | None = None
+    why: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,14 @@ from steelyard.records.results.bisection import Change
 
 
 class Outcome(StrEnum):
-    """How a search ended; ``UNDECIDED``: the budget ended first, or it was interrupted."""
+    """How a search ended; ``UNDECIDED``: the budget ended first, or it was interrupted.
+
+    ``NOT_JUDGED``: each candidate showed one figure in every visit: there is no noise to judge by.
+    """
 
     FOUND = "found"
     UNDECIDED = "undecided"
+    NOT_JUDGED = "not_judged"
 
 
 class Standing(StrEnum):
@@ -52,7 +56,8 @@ class Tuning:
 
     ``gain`` is the change from the baseline to ``best`` in visits of their own, afterwards;
     ``None`` where the baseline is the best, or nothing was compared. ``noise_sd_log`` is the
-    standard deviation of a visit, without trends and without what the visit before it says.
+    standard deviation of a visit, without trends and without what the visit before it says. Of a
+    search that is not judged ``best`` is the baseline.
     """
 
     outcome: Outcome

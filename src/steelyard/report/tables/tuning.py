@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.records.results.timing import Quantity
-from steelyard.records.results.tuning import Candidate, Standing, Tuning
+from steelyard.records.results.tuning import Candidate, Outcome, Standing, Tuning
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted
 from steelyard.report.view import NONE, Table
@@ -20,17 +20,19 @@ _WORDS = {
 def tuning_table(found: Tuning, quantity: Quantity) -> Table:
     """Estimates are those of the elimination, over the baseline."""
     head = ("", f"{quantity.label} vs. {found.baseline}", "visits", "", "dropped")
-    rows = tuple(_row(each, found.baseline) for each in found.candidates)
+    is_judged = found.outcome is not Outcome.NOT_JUDGED
+    rows = tuple(_row(each, found.baseline, is_judged=is_judged) for each in found.candidates)
     return Table("Candidates", head, rows, frozenset({1, 2}))
 
 
-def _row(each: Candidate, baseline: str) -> tuple[str, ...]:
+def _row(each: Candidate, baseline: str, *, is_judged: bool) -> tuple[str, ...]:
+    word = _WORDS[each.standing]
     change = NONE if each.estimate_log is None else signed_effect(each.estimate_log)
     return (
         each.name,
         "baseline" if each.name == baseline else change,
         str(each.visits),
-        _WORDS[each.standing],
+        word if is_judged or each.standing is Standing.FAILED else "not judged",
         _left(each),
     )
 

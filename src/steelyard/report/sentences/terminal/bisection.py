@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from steelyard.records.results.bisection import Bisection, Change, Outcome, Step
+from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, listed, percent
+from steelyard.study.labels import Labels
 
 
 def bisection_lines(found: Bisection) -> list[str]:
@@ -21,15 +23,24 @@ def step_line(step: Step) -> str:
 
 
 def change_text(change: Change) -> str:
-    """One change with its size."""
-    text = f"{change.before} to {change.after}: {change.word}"
+    """One change with its size, and what stands against a verdict."""
+    word = change.word.replace("_", " ")
+    return f"{change.before} to {change.after}: {word}{_size(change)}{_why(change)}"
+
+
+def _why(change: Change) -> str:
+    reasons = "; ".join(notes.text(each, Labels()) for each in change.why)
+    return f": {reasons}" if reasons else ""
+
+
+def _size(change: Change) -> str:
     if change.estimate_log is None:
-        return text
+        return ""
     ends = change.low_log, change.high_log
     size = signed_effect(change.estimate_log, beside=ends)
     level = "" if change.interval_level is None else f"{percent(change.interval_level)}: "
     within = interval(*ends, estimate_log=change.estimate_log, direction=None)
-    return f"{text}, {size} ({level}{within})"
+    return f", {size} ({level}{within})"
 
 
 def _answer(found: Bisection) -> Iterator[str]:
@@ -41,7 +52,8 @@ def _answer(found: Bisection) -> Iterator[str]:
     elif found.outcome is Outcome.NO_CHANGE:
         yield f"no change: {found.last_before} and {found.culprit} are equivalent by the margin"
     elif found.change is None:
-        yield f"undecided: no change from {found.last_before} to {found.culprit} was shown"
+        why = _why(found.steps[-1].changes[0]) if found.steps else ""
+        yield f"undecided: no change from {found.last_before} to {found.culprit} was shown{why}"
     else:
         yield (
             f"undecided: a change lies after {found.last_before} and at or before {found.culprit}, "

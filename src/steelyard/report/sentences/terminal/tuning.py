@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from steelyard.judge.kinds.verdict_notes import NoVariation
 from steelyard.records.results.tuning import Outcome, Standing, Tuning
+from steelyard.report import notes
 from steelyard.report.effects import percent_of
 from steelyard.report.figures import counted, fixed, listed, percent, significant
 from steelyard.report.sentences.terminal.bisection import change_text
+from steelyard.study.labels import Labels
 
 _NAMES = 8
 
 
 def tuning_lines(found: Tuning) -> list[str]:
     """The answer, the gain, who is like it, what bounds it."""
+    if found.outcome is Outcome.NOT_JUDGED:
+        reason = notes.text(NoVariation(), Labels())
+        return [f"not judged: {reason}", *_failed(found), *_basis(found)]
     return [*_answer(found), *_gain(found), *_others(found), *_basis(found)]
 
 
@@ -50,18 +56,27 @@ def _others(found: Tuning) -> Iterator[str]:
     for standing, words in (
         (Standing.ALIKE, "not distinguished from it"),
         (Standing.OPEN, "may be better"),
-        (Standing.FAILED, "left out, because they failed"),
     ):
-        names = found.of(standing)
-        if names:
-            shown = [*names[:_NAMES], *([f"{len(names) - _NAMES} more"] * (len(names) > _NAMES))]
-            yield f"{words} ({len(names)}): {listed(shown)}"
+        yield from _standing(found, standing, words)
+    yield from _failed(found)
+
+
+def _failed(found: Tuning) -> Iterator[str]:
+    yield from _standing(found, Standing.FAILED, "left out, because they failed")
+
+
+def _standing(found: Tuning, standing: Standing, words: str) -> Iterator[str]:
+    names = found.of(standing)
+    if names:
+        shown = [*names[:_NAMES], *([f"{len(names) - _NAMES} more"] * (len(names) > _NAMES))]
+        yield f"{words} ({len(names)}): {listed(shown)}"
 
 
 def _basis(found: Tuning) -> Iterator[str]:
     blocks = f"{counted(found.visits, 'visit')} in {counted(found.blocks, 'block')} in random order"
-    noise = f"noise of a visit {significant(percent_of(found.noise_sd_log), 2)} %"
-    yield f"{len(found.candidates)} candidates, {blocks}; {noise}"
+    noise = f"; noise of a visit {significant(percent_of(found.noise_sd_log), 2)} %"
+    is_judged = found.outcome is not Outcome.NOT_JUDGED
+    yield f"{len(found.candidates)} candidates, {blocks}{noise if is_judged else ''}"
     if found.outcome is Outcome.FOUND:
         yield (
             f"one that is worse than the best by more than {_margin(found)} is named in at most "
