@@ -117,6 +117,25 @@ def test_a_stall_on_one_side_only_is_counted() -> None:
     assert shape.stalls_differ
 
 
+def test_visits_that_are_worse_by_a_few_percent_do_not_stall() -> None:
+    random = np.random.default_rng(2)
+    other = np.arange(40) % 2 == 0
+    values = random.normal(0, 0.002, 40)
+    values[[0, 4, 8, 12, 16, 20, 24]] -= 0.02
+    shape = shape_of(values, other)
+    assert shape.stall_rate_other == 0
+    assert not shape.stalls_differ
+
+
+def test_of_seven_visits_it_is_not_known_whether_any_stalls() -> None:
+    other = np.arange(14) % 2 == 0
+    values = np.random.default_rng(2).normal(0, 0.002, 14)
+    values[[0, 4, 8]] -= 0.5
+    shape = shape_of(values, other)
+    assert (shape.stall_rate_baseline, shape.stall_rate_other) == (None, None)
+    assert shape.spread_ratio is not None
+
+
 def test_small_arms_say_nothing_about_shape() -> None:
     shape = shape_of(np.zeros(6), np.arange(6) % 2 == 0)
     assert shape.spread_ratio is None

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -107,11 +108,22 @@ def test_what_is_left_of_a_value_keeps_two_digits() -> None:
         ("memory rate", "bytes/s", "higher"),
         ("throughput", "operations/s", "more"),
         ("bytes moved by the disks", "bytes/s", "more"),
-        ("median response time", "s", "longer"),
     ],
 )
 def test_a_rate_is_higher_and_not_more(label: str, unit: str, more: str) -> None:
     response = ResponseFinding(name="x", label=label, unit=unit, direction="higher", primary=True)
+    assert direction_of(response).more == more
+
+
+@pytest.mark.parametrize(
+    ("direction", "more"), [("lower", "longer"), ("none", "longer"), ("higher", "higher")]
+)
+def test_a_time_is_longer_unless_it_is_better_when_higher(
+    direction: Literal["lower", "none", "higher"], more: str
+) -> None:
+    response = ResponseFinding(
+        name="x", label="median response time", unit="s", direction=direction, primary=True
+    )
     assert direction_of(response).more == more
 
 

@@ -13,7 +13,11 @@ from steelyard.inference.probability.distributions import counts_chance, spreads
 
 SPREAD_LIMIT = 2.0
 _STALL_SDS = 3.0
+_LEAST_STALL_LOG = math.log(1.1)
+"""A stalled visit is a tenth worse than its arm at least: less is scatter, whatever its spread."""
 _SMALLEST_ARM = 4
+_SMALLEST_STALLING_ARM = 8
+"""Of fewer visits the robust spread says little, and a third of them may lie beyond three."""
 _LEVEL = 0.05
 
 
@@ -24,7 +28,8 @@ class Shape:
     ``spread_ratio`` is other over baseline, of mean absolute deviations from the arm's median;
     ``None`` also when an arm does not vary, which ``one_is_constant`` says if it is only one.
     ``spread_chance`` is the probability of so unequal spreads by chance (Brown-Forsythe). Stall
-    rates are shares of visits worse than three robust standard deviations of their arm.
+    rates are shares of visits that are a tenth and three robust standard deviations worse than
+    the median of their arm; they too are ``None`` where an arm is too small.
     """
 
     spread_ratio: float | None
@@ -46,16 +51,14 @@ def shape_of(values: Floats, other: Mask) -> Shape:
     baseline_arm, other_arm = values[~other], values[other]
     if min(len(baseline_arm), len(other_arm)) < _SMALLEST_ARM:
         return Shape(None, None, None, None, stalls_differ=False)
-    baseline_stalls, other_stalls = _stalls(baseline_arm), _stalls(other_arm)
+    baseline_rate, other_rate, stalls_differ = _stall_rates(baseline_arm, other_arm)
     baseline_spread, other_spread = _spread(baseline_arm), _spread(other_arm)
     return Shape(
         spread_ratio=_ratio(other_spread, baseline_spread),
         spread_chance=_chance(baseline_arm, other_arm),
-        stall_rate_baseline=baseline_stalls / len(baseline_arm),
-        stall_rate_other=other_stalls / len(other_arm),
-        stalls_differ=counts_differ(
-            (baseline_stalls, len(baseline_arm)), (other_stalls, len(other_arm))
-        ),
+        stall_rate_baseline=baseline_rate,
+        stall_rate_other=other_rate,
+        stalls_differ=stalls_differ,
         one_is_constant=(baseline_spread > 0) != (other_spread > 0),
     )
 
@@ -133,8 +136,17 @@ def _chance(one: Floats, another: Floats) -> float | None:
     return spreads_chance(one, another)
 
 
+def _stall_rates(one: Floats, another: Floats) -> tuple[float | None, float | None, bool]:
+    """The share of visits of each arm that stalled, and whether these shares differ."""
+    if min(len(one), len(another)) < _SMALLEST_STALLING_ARM:
+        return None, None, False
+    counts = (_stalls(one), len(one)), (_stalls(another), len(another))
+    (first, of_first), (second, of_second) = counts
+    return first / of_first, second / of_second, counts_differ(*counts)
+
+
 def _stalls(arm: Floats) -> int:
-    """Visits of an arm that are worse than three robust standard deviations below its median."""
-    centre = np.median(arm)
+    """Visits of an arm that are far worse than its median: for its spread, and at all."""
     spread = mad_sd(arm)
-    return int(np.sum(arm < centre - _STALL_SDS * spread)) if spread > 0 else 0
+    limit = np.median(arm) - max(_STALL_SDS * spread, _LEAST_STALL_LOG)
+    return int(np.sum(arm < limit)) if spread > 0 else 0
