@@ -54,6 +54,20 @@ def rows(sql: str, *archives: str | Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def test_what_is_no_number_is_null_in_json(results: Path) -> None:
+    done = CliRunner().invoke(
+        app,
+        ["query", "SELECT 'NaN'::double a, 1/0 b, [1.5, -'inf'::double] c, MAP {1: 2} d",
+         str(results), "--json"],
+    )  # fmt: skip
+
+    def refuse(word: str) -> float:
+        raise AssertionError(word)
+
+    found = json.loads(done.stdout, parse_constant=refuse)
+    assert found == {"a": None, "b": None, "c": [1.5, None], "d": {"1": 2}}
+
+
 def test_every_trial_and_response_of_a_run_is_in_its_table(results: Path, run: Run) -> None:
     records = run.records()
     found = rows("SELECT * FROM trials ORDER BY trial, attempt", results)

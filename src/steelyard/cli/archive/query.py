@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json as jsons
+import math
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -46,12 +47,21 @@ def query(
     ) as answer:
         if json:
             for row in answer.rows():
-                document = dict(zip(answer.columns, row, strict=True))
-                say(jsons.dumps(document, default=str, ensure_ascii=False))
+                document = _finite(dict(zip(answer.columns, row, strict=True)))
+                say(jsons.dumps(document, default=str, ensure_ascii=False, allow_nan=False))
             return
         written = csv.writer(sys.stdout, lineterminator="\n")
         written.writerow(answer.columns)
         written.writerows(answer.rows())
+
+
+def _finite(value: object) -> object:
+    """The same with ``None`` for what JSON has no number for."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _finite(each) for key, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _origins(given: list[str]) -> dict[str, Path]:
