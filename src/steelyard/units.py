@@ -103,12 +103,19 @@ def _factor(written: object, kind: Kind, number: str, unit: str | None) -> Decim
     return units[unit]
 
 
+def _digits_of(written: float | str) -> str:
+    """Without the exponent that Python writes: YAML gives 0.00001 as 1e-05."""
+    if isinstance(written, float):
+        return format(Decimal(str(written)), "f")
+    return str(written).strip()
+
+
 def _exact(written: object, kind: Kind) -> Decimal:
     if isinstance(written, bool) or not isinstance(written, int | float | str):
         found = "a mapping" if isinstance(written, dict) else _shown(written)
         found = "a list" if isinstance(written, list) else found
         raise UnitError(f"{found} is not {_NOUNS[kind]}", f"write it like `{_EXAMPLES[kind]}`")
-    text = str(written).strip()
+    text = _digits_of(written)
     if _TOO_LARGE.fullmatch(text):
         raise _too_large(written)
     if _TOO_FINE.fullmatch(text):

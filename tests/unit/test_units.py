@@ -19,6 +19,8 @@ from steelyard.units import Kind, UnitError
         ("1.5 KiB", "size", 1536),
         ("4KiB", "size", 4096),
         (0, "size", 0),
+        (0.00001, "number", 0.00001),
+        (-0.0000025, "number", -0.0000025),
         ("2 s", "duration", 2.0),
         ("100 ms", "duration", 0.1),
         ("250 us", "duration", 0.00025),

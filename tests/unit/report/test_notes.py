@@ -16,6 +16,7 @@ import pytest
 
 import steelyard
 from steelyard.plan.model import Frozen
+from steelyard.records.missing import MeterTooCoarse
 from steelyard.records.note import Note
 from steelyard.report import notes
 from steelyard.report.notes.registry import WRITERS
@@ -51,6 +52,14 @@ def document() -> Iterator[_Document]:
     yield _Document(notes=(_Slow(wait_s=2.0),))
     WRITERS.clear()
     WRITERS.update(writers)
+
+
+def test_energy_is_told_in_plain_figures_and_none_at_all_in_words_of_its_own() -> None:
+    text = notes.text(MeterTooCoarse(energy_j=1512.0, within_j=900.0), Labels())
+    assert "1,512 J, within 900 J" in text
+    nothing = notes.text(MeterTooCoarse(energy_j=0.0, within_j=3.0), Labels())
+    assert "another machine" in nothing
+    assert "another machine" not in text
 
 
 def test_a_document_has_the_kind_the_figures_and_the_sentence_of_a_note(

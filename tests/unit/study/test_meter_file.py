@@ -120,6 +120,20 @@ def test_a_study_holds_the_meter_of_each_system_and_the_text_of_a_file_of_ones_o
     assert again == one
 
 
+@pytest.mark.parametrize("factor", ["-1", "0"])
+def test_a_factor_by_which_no_reading_is_left_is_refused_with_its_line(
+    tmp_path: Path, factor: str
+) -> None:
+    meter = f"{{use: http-json, url: 'http://a', at: a, factor: {factor}, resolution: 0.00001}}"
+    text = STUDY.replace('{use: ./mine.yaml, address: "192.0.2.7", user: me}', meter)
+    (tmp_path / "study.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(StudyError) as refused:
+        read_study(tmp_path / "study.yaml")
+    [complaint] = refused.value.complaints
+    assert complaint.line == 3
+    assert "`factor`" in complaint.message
+
+
 def test_the_power_study_has_a_variant_with_a_meter() -> None:
     study = read_study(ROOT / "studies" / "tuned-power" / "study.yaml", variant="meter")
     assert {system.meter.use for system in study.systems.values() if system.meter} == {

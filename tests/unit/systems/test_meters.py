@@ -91,6 +91,7 @@ def test_a_counter_is_in_joules_with_its_steps() -> None:
         (form("shelly-gen1"), '{"power":NaN,"timestamp":1}', "unreadable"),
         (form("shelly-gen1"), '{"power":-3.2,"timestamp":1}', "negative"),
         (form("shelly-gen1"), '{"power":"low","timestamp":1}', "unreadable"),
+        (form("snmp", unit="W", factor=-1.0, resolution=1), "12", "negative"),
         (form("shelly-gen1"), '{"timestamp":1}', "unreadable"),
         (form("shelly-gen1"), "[" * 100_000, "unreadable"),
         (form("redfish"), '{"PowerControl":[]}', "unreadable"),
@@ -158,3 +159,13 @@ def test_a_command_that_tells_nothing_has_a_kind(
     with pytest.raises(SystemFailure) as refused:
         refuse_unreadable(spec)
     assert refused.value.for_operator
+
+
+def test_a_meter_that_tells_nothing_of_a_machine_that_is_on_is_refused_before_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORD", "17")
+    with pytest.raises(SystemFailure) as refused:
+        refuse_unreadable(own(tmp_path, "run: [echo, '0']"))
+    assert refused.value.for_operator
+    assert "0 W" in refused.value.message

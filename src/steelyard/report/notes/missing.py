@@ -6,8 +6,8 @@ from typing import get_args
 
 from steelyard.judge.analyses.planning.findings import ReferenceKernelFailed, TooFewValues
 from steelyard.judge.kinds.not_measured import AttemptFailed, ValueMissing
-from steelyard.records.missing import Missing, MissingKind
-from steelyard.report.figures import counted
+from steelyard.records.missing import MeterTooCoarse, Missing, MissingKind
+from steelyard.report.figures import counted, significant
 from steelyard.report.notes.registry import writes
 
 TEXTS = {
@@ -75,9 +75,7 @@ TEXTS = {
     "meter_fell": (
         "the counter of the meter fell during the window, from {before_j:g} J to {after_j:g} J"
     ),
-    "meter_too_coarse": (
-        "the meter is too coarse for this window: {energy_j:.3g} J, within {within_j:.3g} J"
-    ),
+    "meter_too_coarse": "the meter {how} for this window: {energy_j} J, within {within_j} J",
     "response_unknown": "nothing here measures {name}",
     "part_unknown": "none of the operations that were answered well has a {name}",
     "figure_unknown": "{name} is no figure of a latency distribution",
@@ -108,11 +106,20 @@ TEXTS = {
 
 def missing_text(note: MissingKind) -> str:
     """The reason, without a full stop."""
+    if isinstance(note, MeterTooCoarse):
+        return _too_coarse(note)
     figures = {
         name: missing_text(value) if isinstance(value, MissingKind) else value
         for name, value in note
     }
     return TEXTS[note.kind].format_map(figures)
+
+
+def _too_coarse(note: MeterTooCoarse) -> str:
+    """One that told no energy at all may as well measure another machine."""
+    energy, within = significant(note.energy_j), significant(note.within_j)
+    how = "is too coarse" if note.energy_j else "measures another machine or is too coarse"
+    return TEXTS[note.kind].format(how=how, energy_j=energy, within_j=within)
 
 
 for _kind in get_args(get_args(Missing.__value__)[0]):

@@ -41,13 +41,15 @@ class AnswerForm:
         Raises:
             AnswerError: there is no such number in it.
         """
-        number = _number(_find(self.value, text))
+        value = self.scale * _number(said := _find(self.value, text))
+        if value < 0:
+            raise AnswerError("negative", said)
         if self.unit_told is not None:
             told = _find(self.unit_told, text)
             if told != self.word:
                 raise AnswerError("other_unit", told)
         moment = None if self.moment is None else _find(self.moment, text)
-        return number * self.scale, moment
+        return value, moment
 
 
 def form_of(entry: Meter, values: dict[str, Filling]) -> AnswerForm:
@@ -79,8 +81,6 @@ def _number(word: str) -> float:
         raise AnswerError("unreadable", word) from None
     if not math.isfinite(number):
         raise AnswerError("unreadable", word)
-    if number < 0:
-        raise AnswerError("negative", word)
     return number
 
 

@@ -23,8 +23,11 @@ def refuse_unreadable(spec: MeterSpec) -> None:
         SystemFailure: ``tool_missing``: it tells no number that could be used.
         HostError: its secret cannot be read.
     """
-    reading = open_meter(spec).read()
+    meter = open_meter(spec)
+    reading = meter.read()
     if reading.problem is None:
+        if not meter.form.counts and reading.value == 0:
+            raise _nothing(spec)
         return
     word = reading.problem.replace("_", " ")
     packages = meter_of(spec).packages.get("debian", ())
@@ -33,4 +36,13 @@ def refuse_unreadable(spec: MeterSpec) -> None:
         "tool_missing",
         f"the meter `{spec.use}` cannot be read ({word}): {reading.said}",
         _REMEDIES.get(reading.problem, "") + (more if reading.problem == "silent" else ""),
+    )
+
+
+def _nothing(spec: MeterSpec) -> SystemFailure:
+    """A machine that is on draws power: it is another socket, or a sensor that does not measure."""
+    return SystemFailure(
+        "tool_missing",
+        f"the meter `{spec.use}` tells 0 W: of a machine that is on it measures something else",
+        "see which socket or sensor it is, and whether its unit and steps are fine enough",
     )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from steelyard.study.declared.placeholders import whole_placeholder
+from steelyard.study.declared.setting import Settings
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.grammar import MeterPart, StudyFile
 from steelyard.study.file.source import Where
 from steelyard.study.lookup import METER_FILES
+from steelyard.study.meter.entry import Meter
 from steelyard.study.model import MeasuredSpec, MeterSpec, SystemSpec
 from steelyard.study.resolve.entries import named_entry
 from steelyard.study.resolve.settings import single_settings
@@ -30,7 +33,17 @@ def resolve_meter(part: MeterPart, where: Where, complaints: Complaints) -> Mete
         of=("meter", part.use),
         instead="write one value: a machine has one meter",
     )
+    _check_factor(entry, values, where, complaints)
     return MeterSpec(use=part.use, settings=values, text=text)
+
+
+def _check_factor(entry: Meter, values: Settings, where: Where, complaints: Complaints) -> None:
+    """By nothing, or less, all readings would become none: the trials would have no figure."""
+    place = whole_placeholder(str(entry.value.factor))
+    factor = None if place is None else values.get(place.name)
+    if place is not None and isinstance(factor, int | float) and factor <= 0:
+        message = f"`{place.name}` is {factor:g}, by which no reading can be multiplied"
+        complaints.add((*where, place.name), message, "write a number above zero")
 
 
 def check_meters(
