@@ -11,10 +11,13 @@ from tests.unit.hosts.stand_in import Machine, runs, said
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
+from steelyard.study.declared.machine import declared_settings
+from steelyard.study.declared.value import read_level
 from steelyard.study.model import Level
 from steelyard.systems.settings import Place, apply_settings, revert_settings
 from steelyard.systems.settings.line import discipline
 from steelyard.systems.settings.preflight import unavailable
+from steelyard.units import UnitError
 
 ROUTE = '[{"dst":"default","gateway":"10.1.0.1","dev":"eth0"}]'
 NO_NETEM = "Error: Specified qdisc kind is unknown."
@@ -95,3 +98,13 @@ def test_whether_a_kernel_has_netem_is_asked_before_anything_starts(netem: bool)
     found = dict(unavailable(machine.host(), levels))
     assert list(found) == ([] if netem else ["line.delay"])
     assert all(line.startswith(("unshare --net", "sh -c")) for line in runs(machine))
+
+
+def test_a_line_that_loses_almost_everything_can_be_declared() -> None:
+    assert read_level("99 %", declared_settings()["line.loss"]) == pytest.approx(0.99)
+
+
+@pytest.mark.parametrize("written", ["100 %", "150 %"])
+def test_a_line_that_loses_everything_is_refused(written: str) -> None:
+    with pytest.raises(UnitError):
+        read_level(written, declared_settings()["line.loss"])
