@@ -42,6 +42,32 @@ def test_a_table_without_a_finding_ends_with_zero(tmp_path: Path) -> None:
     assert "2 values checked" in out
 
 
+def test_a_misspelt_column_of_values_is_hinted_at_with_how_few_rules_applied(
+    tmp_path: Path,
+) -> None:
+    out, _ = checked(tmp_path, TABLE.replace(",value", ",v"))
+    assert "16 values checked; 16 checked by few rules" in out
+    assert "`value`" in out
+    found = json.loads(checked(tmp_path, TABLE.replace(",value", ",v"), "--json")[0])
+    assert (found["values"], found["alone"], found["lacks_value"]) == (16, 16, True)
+
+
+def test_a_table_that_rules_can_be_held_against_says_nothing_of_it(tmp_path: Path) -> None:
+    found = json.loads(checked(tmp_path, TABLE, "--json", code=6)[0])
+    assert (found["alone"], found["lacks_value"]) == (0, False)
+
+
+def test_of_a_row_that_stands_there_twice_no_number_is_expected(tmp_path: Path) -> None:
+    text = "system,metric,value\na,x,1\na,x,1\n"
+    (finding,) = [
+        each
+        for each in json.loads(checked(tmp_path, text, "--json", code=6)[0])["findings"]
+        if each["rule"] == "duplicate-row"
+    ]
+    assert (finding["expected_low"], finding["others"][0]["line"]) == (None, 2)
+    assert "expected" not in checked(tmp_path, text, code=6)[0]
+
+
 def test_findings_as_json_fit_their_schema_and_name_place_and_values(tmp_path: Path) -> None:
     (tmp_path / "claims.csv").write_text(CLAIMS, encoding="utf-8")
     out, _ = checked(

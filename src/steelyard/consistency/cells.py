@@ -132,12 +132,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """The numbers of a table. ``columns``: those that tell them apart, in their order."""
+    """The numbers of a table. ``columns``: those that tell them apart, in their order.
+
+    ``lacks_value``: it names a metric and a unit in columns, and no column of values.
+    """
 
     name: str
     cells: tuple[Cell, ...]
     columns: tuple[str, ...]
     no_numbers: int = 0
+    lacks_value: bool = False
 
     @cached_property
     def measured(self) -> list[Cell]:

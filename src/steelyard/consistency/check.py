@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from steelyard.consistency.cells import Table
+from steelyard.consistency.cells import Cell, Table
 from steelyard.consistency.claims_file import Claim
 from steelyard.consistency.findings import Finding, Rule, TableFindings
 from steelyard.consistency.rules import (
@@ -52,4 +52,12 @@ def check_table(
         claims=len(conclusions),
         claims_supported=len(conclusions) - len(of_claims),
         findings=tuple(dict.fromkeys(kept)),
+        alone=sum(len(each) == 1 and _is_alone(*each.values()) for each in table.groups),
+        lacks_value=table.lacks_value,
     )
+
+
+def _is_alone(cell: Cell) -> bool:
+    """Whether its unit says nothing to rules of time, rates and work, and no row derives it."""
+    has_unit = bool(cell.unit) and cell.parsed_unit is not None
+    return not (has_unit or cell.is_measured or cell.is_derived)

@@ -104,7 +104,10 @@ class Finding:
 class TableFindings:
     """All findings of a table, by line.
 
-    ``values``: numbers that were checked; ``no_numbers``: values that are none.
+    ``values``: numbers that were checked, of which those that are ``alone`` have no known unit
+    and nothing else of their measurement, so that few rules can be held against them;
+    ``no_numbers``: values that are none. ``lacks_value``: there are columns of a metric and a
+    unit, and none of the values.
     """
 
     table: str
@@ -113,3 +116,5 @@ class TableFindings:
     claims: int
     claims_supported: int
     findings: tuple[Finding, ...]
+    alone: int = 0
+    lacks_value: bool = False

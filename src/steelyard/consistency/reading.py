@@ -53,7 +53,8 @@ def read_table(path: Path) -> Table:
     kept = [_with(cell, columns) for cell in cells]
     texts = sum(bool(row["value"].text) for row in found) - len(kept) if "value" in keys else (
         sum(_texts_in(key, found) for key in keys))  # fmt: skip
-    return Table(str(path), tuple(kept), tuple(columns), texts)
+    lacks_value = "value" not in keys and "unit" in keys and METRIC in map(_column, keys)
+    return Table(str(path), tuple(kept), tuple(columns), texts, lacks_value)
 
 
 def read_rows(

@@ -54,7 +54,7 @@ def document() -> Iterator[_Document]:
     WRITERS.update(writers)
 
 
-def test_energy_is_told_in_plain_figures_and_none_at_all_in_words_of_its_own() -> None:
+def test_energy_stands_in_plain_figures_and_none_at_all_in_words_of_its_own() -> None:
     text = notes.text(MeterTooCoarse(energy_j=1512.0, within_j=900.0), Labels())
     assert "1,512 J, within 900 J" in text
     nothing = notes.text(MeterTooCoarse(energy_j=0.0, within_j=3.0), Labels())

@@ -153,7 +153,7 @@ def test_a_wrong_end_and_a_single_level_are_named(
     assert "..." not in err
 
 
-def test_a_number_without_variation_is_not_judged_and_the_reason_is_told() -> None:
+def test_a_number_without_variation_is_not_judged_and_the_reason_is_printed() -> None:
     find_engine()
     words = ("--levels", "1,2,3", "echo {level}", "--number", r"(\d+)", "--budget", "10s")
     code, out, err = asked(*words)

@@ -35,8 +35,7 @@ def _duplicates(table: Table) -> Iterator[Finding]:
     for cell in table.cells:
         first = seen.setdefault(cell.key(), cell)
         if first is not cell and first.column == cell.column:
-            value = first.number.value
-            yield found(Rule.DUPLICATE_ROW, cell, low=value, high=value, others=[first])
+            yield found(Rule.DUPLICATE_ROW, cell, others=[first])
 
 
 def _columns(table: Table, column: str) -> Iterator[Finding]:

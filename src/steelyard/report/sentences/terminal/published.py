@@ -9,6 +9,11 @@ from steelyard.consistency.findings import Cause, Finding, Place, Rule, Severity
 from steelyard.report.figures import counted
 
 _MOST_OTHERS = 3
+_ALONE = "as they have no known unit and stand beside nothing else of their measurement"
+_NO_VALUE_COLUMN = (
+    "  hint: there are columns metric and unit: if each row holds one value of them, name the "
+    "column that holds it `value`"
+)
 _REASONS = {
     Rule.PERCENTILES: "quantiles do not fall, and the mean lies between them",
     Rule.SPREAD: "no values with this minimum, mean, median and maximum have such a deviation",
@@ -28,7 +33,7 @@ _REASONS = {
     Rule.MEMORY_HIERARCHY: "a farther level of memory is not faster",
     Rule.REPEATED_VALUES: "the same values stand elsewhere: one measurement printed twice, or a "
     "baseline used again",
-    Rule.DUPLICATE_ROW: "the same row stands there twice",
+    Rule.DUPLICATE_ROW: "another row has the same levels, so nothing tells which of the two holds",
     Rule.DIGIT_SLIP: "one digit away from neighbours that agree with each other",
     Rule.FACTOR_OF_TEN: "a power of ten away from its neighbours",
     Rule.ROUNDING: "not rounded to the nearest",
@@ -63,7 +68,8 @@ _OF_SEVERAL = {
 def published_lines(found: TableFindings) -> list[str]:
     """A table of findings by line, each with its reason below it, then what was counted."""
     lines = [line for finding in found.findings for line in _finding_lines(found.table, finding)]
-    return [*lines, _summary(found)]
+    hint = [_NO_VALUE_COLUMN] if found.lacks_value else []
+    return [*lines, _summary(found), *hint]
 
 
 def _finding_lines(table: str, finding: Finding) -> list[str]:
@@ -130,6 +136,8 @@ def _summary(found: TableFindings) -> str:
     parts = [f"{counted(found.values, 'value')} checked"]
     if found.no_numbers:
         parts.append(f"{found.no_numbers} left out that {_are(found.no_numbers)}")
+    if found.alone:
+        parts.append(f"{found.alone} checked by few rules, {_ALONE}")
     if found.claims:
         parts.append(f"{found.claims_supported} of {counted(found.claims, 'claim')} supported")
     parts.append(f"{counted(errors, 'error')}, {counted(warnings, 'warning')}")
