@@ -95,3 +95,35 @@ def share(
     return ShareFinding(
         kind="effect", factors=factors, aliases=aliases, share=value, low=low, high=high
     )
+
+
+def of_three_systems() -> InfluenceFinding:
+    """A factor of three levels: one of its effects is there, the other one open."""
+    found = influence()
+    levels = ("plain", "delay", "faulty")
+    of_system = {"against": ("plain",), "factors": ("system",)}
+    rest = [each for each in found.effects if SYNC not in each.factors]
+    own = [
+        each.model_copy(update={**of_system, "levels": (level,)})
+        for each, level in ((found.effects[0], "faulty"), (found.effects[3], "delay"))
+    ]
+    pairs = [
+        found.effects[4].model_copy(
+            update={
+                "factors": ("system", USERS),
+                "levels": (level, 8),
+                "against": ("plain", 2),
+                "aliases": (),
+            }
+        )
+        for level in ("faulty", "delay")
+    ]
+    return found.model_copy(
+        update={
+            "factors": {"system": levels, **{k: v for k, v in FACTORS.items() if k != SYNC}},
+            "effects": (*own, *rest, *pairs),
+            "system": None,
+            "shares": (),
+            "pairs": (),
+        }
+    )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.golden.report_findings import attempt_findings, changed, per_condition, verdict
+from tests.golden.screened import USERS, of_three_systems
 from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.inference.sequential import VerdictWord
@@ -46,6 +47,7 @@ from steelyard.report.sentences.design import done_rows
 from steelyard.report.sentences.differences import difference_lines
 from steelyard.report.sentences.evidence import evidence
 from steelyard.report.sentences.headline import MOST_WORDS, headline, words_in
+from steelyard.report.sentences.influence import influence_answer
 from steelyard.report.sentences.trust import State, TrustLine, trust_lines
 from steelyard.report.sentences.verdict import interval_level
 from steelyard.report.tables.effect_rows import Mark
@@ -231,6 +233,17 @@ def test_noise_of_the_host_is_counted_by_system() -> None:
     )
 
 
+def test_noise_of_three_systems_is_counted_for_each_of_them() -> None:
+    run = golden("three")
+    (view,) = views(run)
+    attempts = attempt_findings(view.own.cells, view.own.responses[0].name)
+    steal = WarningNote(kind=WarningKind.STEAL, state="suspect", figures={})
+    noisy = tuple(each.model_copy(update={"warnings": (steal,)}) for each in attempts)
+    text = line_of(changed(run, attempts=noisy), "Host noise").text
+    assert len(run.systems) == 3
+    assert all(f" of {name}" in text for name in run.systems)
+
+
 def test_an_emulated_system_is_named_first_of_what_differs() -> None:
     accelerator = DifferenceFinding(
         fact="platform.qemu.accelerator",
@@ -407,6 +420,17 @@ def test_a_screening_shows_how_the_variation_divides_with_noise_and_the_rest() -
     assert sum(part.percent for part in parts) == 100
     assert parts[0].name == "service.sync"
     assert parts[-1].name == NOISE
+
+
+def test_effects_of_a_factor_of_three_levels_are_named_with_the_levels_that_differ() -> None:
+    found = of_three_systems()
+    run = changed(golden("screened"), influence=(found,))
+    ((main, _),) = influence_answer(views(run)[0])
+    assert "open: system (delay instead of plain)" in main.evidence
+    (table,) = effect_rows(run)
+    names = [row.cells[0] for row in table.rows]
+    assert len(names) == len(set(names))
+    assert any("faulty" in name and USERS in name for name in names)
 
 
 def test_long_values_are_shortened_to_where_they_differ() -> None:

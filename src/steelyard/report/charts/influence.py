@@ -106,7 +106,9 @@ def _chart(
 ) -> Spec:
     low, high = _domain(found, rows)
     data = [_row(each, number, low, high) for number, each in enumerate(rows)]
-    y = row_axis([_label(each, labels) for each in rows], LABEL_PX if wide else LABEL_PX // 2)
+    y = row_axis(
+        [_label(each, found, labels) for each in rows], LABEL_PX if wide else LABEL_PX // 2
+    )
     middle = response.label if wide else ""
     title = f"← less{EM_SPACE}{middle}{EM_SPACE}more →"
     axis = effect_axis(low, high, title, most=7 if wide else 3)
@@ -117,10 +119,15 @@ def _chart(
     return layered(layers, WIDE_PX if wide else NARROW_PX, rows_px(y))
 
 
-def _label(each: EffectFinding, labels: Labels) -> str:
-    if len(each.factors) > 1:
-        return name_of(each.factors)
-    return f"{each.factors[0]}, {labels.level(each.levels[0], each.factors[0])}"
+def _label(each: EffectFinding, found: InfluenceFinding, labels: Labels) -> str:
+    """With the level of a single factor, and of each that has more than two."""
+    single = len(each.factors) == 1
+    return name_of(
+        f"{name}, {labels.level(level, name)}"
+        if single or len(found.factors[name]) > PAIR
+        else name
+        for name, level in zip(each.factors, each.levels, strict=True)
+    )
 
 
 def _row(each: EffectFinding, number: int, low: float, high: float) -> dict[str, Any]:

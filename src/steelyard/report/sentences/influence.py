@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from steelyard.judge.analyses.factors.findings import (
     EffectFinding,
@@ -31,9 +31,21 @@ def influence_answer(view: View) -> list[tuple[Sentence, list[str]]]:
     return [(_main(each, view), _parts(each, view)) for each in view.own.influence]
 
 
-def name_of(factors: Sequence[str]) -> str:
+def name_of(factors: Iterable[str]) -> str:
     """``load.users``, or ``service.sync × load.users``."""
     return " × ".join(factors)
+
+
+def contrast_of(each: EffectFinding, found: InfluenceFinding, labels: Labels) -> str:
+    """The name of an effect, with the levels of factors that have more than two.
+
+    Such a factor has an effect for each level but one: ``system (faulty instead of plain)``.
+    """
+    parts = []
+    for name, level, other in zip(each.factors, each.levels, each.against, strict=True):
+        apart = f"{labels.level(level, name)} instead of {labels.level(other, name)}"
+        parts.append(f"{name} ({apart})" if len(found.factors.get(name, ())) > PAIR else name)
+    return name_of(parts)
 
 
 def effects_of(found: InfluenceFinding, *words: EffectWord) -> list[EffectFinding]:
@@ -49,7 +61,7 @@ def margin_of(found: InfluenceFinding) -> str:
 def _main(found: InfluenceFinding, view: View) -> Sentence:
     noun = noun_of(response_of(view, found.response))
     head = _head(found, noun)
-    rest = [*_further_shares(found), *_the_rest(found)]
+    rest = [*_further_shares(found), *_the_rest(found, view.run.labels)]
     trials = found.replicates * found.cells
     rest.append(
         f"{counted(trials, 'trial')} in {counted(found.replicates, 'replicate')} of {found.cells}"
@@ -69,7 +81,7 @@ def _head(found: InfluenceFinding, noun: str) -> str:
         return f"{noun[:1].upper()}{noun[1:]} depends on {listed(named[:MOST_NAMED])}"
     suggested = effects_of(found, EffectWord.SUGGESTED)
     if suggested:
-        named = [name_of(each.factors) for each in suggested]
+        named = list(dict.fromkeys(name_of(each.factors) for each in suggested))
         return f"One replicate suggests, and no more, that {listed(named)} may matter for {noun}"
     if found.effects and not effects_of(found, EffectWord.OPEN, EffectWord.NOT_JUDGED):
         return f"No parameter has an effect above {margin_of(found)} on {noun}"
@@ -132,20 +144,20 @@ def _in_order(before: Sequence[str], share: ShareFinding) -> list[str]:
     return list(share.factors) if set(before[-PAIR:]) == set(share.factors) else []
 
 
-def _the_rest(found: InfluenceFinding) -> list[str]:
+def _the_rest(found: InfluenceFinding, labels: Labels) -> list[str]:
     said = []
     negligible = effects_of(found, EffectWord.NEGLIGIBLE)
     if negligible:
-        said.append(f"no effect above {margin_of(found)}: {_named(negligible)}")
+        said.append(f"no effect above {margin_of(found)}: {_named(negligible, found, labels)}")
     still = effects_of(found, *_OPEN)
     if still:
-        said.append(f"open: {_named(still)}")
+        said.append(f"open: {_named(still, found, labels)}")
     return said
 
 
-def _named(effects: Sequence[EffectFinding]) -> str:
+def _named(effects: Sequence[EffectFinding], found: InfluenceFinding, labels: Labels) -> str:
     """Main effects by name, interactions counted."""
-    mains = list(dict.fromkeys(each.factors[0] for each in effects if len(each.factors) == 1))
+    mains = [contrast_of(each, found, labels) for each in effects if len(each.factors) == 1]
     others = [each for each in effects if len(each.factors) > 1]
     counts = [counted(len(others), "interaction")] if others else []
     return listed([*mains, *counts])
@@ -167,7 +179,7 @@ def effect_sentence(
 ) -> str:
     """One effect: of a factor what its level does, of two what one does at each of the other."""
     if each.effect_log is None:
-        return f"{name_of(each.factors)}: not judged."
+        return f"{contrast_of(each, found, labels)}: not judged."
     if len(each.factors) == 1:
         levels = _levels_of(each, labels)
         return (
@@ -176,9 +188,10 @@ def effect_sentence(
         )
     if len(each.factors) == PAIR:
         return f"{name_of(each.factors)}: {_two_by_two(each, found, response, labels)}."
+    size = _size(each.effect_log, each, response)
     return (
-        f"{name_of(each.factors)} together do {_size(each.effect_log, each, response)} more or "
-        f"less than their parts ({ends_words(each, found, response)})."
+        f"{contrast_of(each, found, labels)} together do {size} more or less than their parts "
+        f"({ends_words(each, found, response)})."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from steelyard.judge.analyses.factors.findings import EffectFinding, EffectWord, InfluenceFinding
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import percent
-from steelyard.report.sentences.influence import name_of
+from steelyard.report.sentences.influence import contrast_of
 from steelyard.report.tables.effect_rows import VERDICT, EffectRow, EffectRows, Mark
 from steelyard.report.view import View
 from steelyard.report.vocabulary import noun_of, response_of
@@ -59,9 +59,9 @@ def _factor_row(each: EffectFinding, found: InfluenceFinding, view: View) -> Eff
     )
     margin = found.margin_log
     ends = interval(low, high, estimate_log=log, direction=None, exact_to=(0.0, margin, -margin))
-    name = name_of(each.factors)
+    name = contrast_of(each, found, view.run.labels)
     cells = (
-        f"{name}: {levels}" if len(each.factors) == 1 else name,
+        f"{each.factors[0]}: {levels}" if len(each.factors) == 1 else name,
         signed_effect(log, beside=(low, high)),
         ends,
         each.word.value.replace("_", " "),
