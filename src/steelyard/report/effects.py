@@ -16,6 +16,8 @@ from steelyard.report.figures import decimals_for, fixed, span
 FACTOR_ABOVE_LOG = math.log(2.0)
 PART_BELOW_LOG = math.log(0.1)
 WIDE_ABOVE_LOG = math.log(5.0)
+_ZERO_PERCENT = 1e-9
+"""What no number of decimals that is printed tells from zero."""
 
 Form = Literal["percent", "times"]
 
@@ -102,11 +104,13 @@ def interval(
     estimate_log: float | None,
     direction: Direction | None = AMOUNT,
     exact_to: tuple[float, ...] = (),
+    excludes_zero: bool = False,
 ) -> str:
     """``68.9 to 73.5 % less``, ``3.1 to 3.7 times``, ``-0.6 to +2.9 %``, ``above +1.2 %, ..``.
 
     When both ends lie on one side of zero their common word is said once; else, and always without
-    a ``direction``, they carry signs.
+    a ``direction``, they carry signs. ``excludes_zero``: its word says that there is a difference,
+    so an end that is zero as printed is open: ``-31.7 % to below 0``.
     """
     bounds = (0.0, *exact_to)
     if low_log is None and high_log is None:
@@ -116,9 +120,24 @@ def interval(
     if low_log is None:
         return f"below {_end(high_log, bounds)}, not bounded below"
     form = "percent" if estimate_log is None else form_for(estimate_log)
+    if excludes_zero and (one_open := _open_at_zero(low_log, high_log, form)):
+        return one_open
     if form == "percent" and high_log < WIDE_ABOVE_LOG:
         return _percent_span(low_log, high_log, direction, bounds)
     return f"{_times_span(low_log, high_log, bounds)} times"
+
+
+def _open_at_zero(low_log: float, high_log: float, form: Form) -> str | None:
+    """An interval of which one end is zero and does not belong to it; else ``None``."""
+    low, high = percent_of(low_log), percent_of(high_log)
+    at_high, at_low = (math.isclose(end, 0.0, abs_tol=_ZERO_PERCENT) for end in (high, low))
+    if at_high:
+        return f"{fixed(low, _decimals_left([low]), signed=True)} % to below 0"
+    if not at_low:
+        return None
+    if form == "percent" and high_log < WIDE_ABOVE_LOG:
+        return f"above 0 to {fixed(high, _decimals_left([high]), signed=True)} %"
+    return f"above 1 to {_ratio_text(math.exp(high_log), [1.0])} times"
 
 
 def _end(log: float, bounds: tuple[float, ...]) -> str:

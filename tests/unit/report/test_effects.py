@@ -127,5 +127,22 @@ def test_a_time_is_longer_unless_it_is_better_when_higher(
     assert direction_of(response).more == more
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "estimate", "shown"),
+    [
+        (-0.381, -0.0, -0.2, "-31.7 % to below 0"),
+        (0.0, 0.2, 0.1, "above 0 to +22.1 %"),
+        (0.0, 1.8, 0.9, "above 1 to 6.0 times"),
+    ],
+)
+def test_an_end_at_zero_that_the_word_excludes_is_open(
+    low: float, high: float, estimate: float, shown: str
+) -> None:
+    for direction in (AMOUNT, None):
+        ends = interval(low, high, estimate_log=estimate, direction=direction, excludes_zero=True)
+        assert ends == shown
+    assert "below" not in interval(low, high, estimate_log=estimate)
+
+
 def test_an_interval_without_a_direction_carries_signs() -> None:
     assert interval(-0.7, -0.2, estimate_log=-0.4, direction=None) == "-50.3 to -18.1 %"

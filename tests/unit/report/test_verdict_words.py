@@ -56,6 +56,10 @@ def test_a_slower_system_is_said_with_size_interval_and_n() -> None:
     )
 
 
+def test_a_decided_word_beside_an_end_at_zero_has_an_open_end() -> None:
+    assert "to below 0" in main_sentence(golden("decided"), low_log=-0.381, high_log=-0.0)
+
+
 def test_visits_of_levels_that_are_numbers_can_be_read() -> None:
     verdict = golden("decided").workloads[0].verdicts[0]
     numbered = verdict.model_copy(update={"baseline": "10", "other": "20"})

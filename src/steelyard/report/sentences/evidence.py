@@ -16,6 +16,7 @@ from steelyard.report.sentences.verdict import (
     ANY_STOP,
     EARLY,
     ends_of,
+    excludes_zero,
     further,
     interval_level,
     reason_text,
@@ -64,6 +65,7 @@ def signed_ends(verdict: VerdictFinding) -> str:
         estimate_log=verdict.estimate_log,
         direction=None,
         exact_to=(0.0, margin, -margin),
+        excludes_zero=excludes_zero(verdict),
     )
 
 

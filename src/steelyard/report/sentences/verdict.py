@@ -14,6 +14,7 @@ from steelyard.judge.comparisons.forecast import MOST_BUDGETS, VisitsForecast
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.judge.kinds.verdict_notes import VerdictNote
 from steelyard.report.effects import (
+    HEIGHT,
     effect,
     form_for,
     interval,
@@ -166,7 +167,8 @@ def verdict_claim(verdict: VerdictFinding, response: ResponseFinding) -> str:
     if response.direction == "none":
         return f"{verdict.other} has {size} {'than' if in_percent else 'of'} {verdict.baseline}"
     if in_percent and used_up(response):
-        return f"{verdict.other} uses {size} than {verdict.baseline}"
+        verb = "has" if direction_of(response) is HEIGHT else "uses"
+        return f"{verdict.other} {verb} {size} than {verdict.baseline}"
     return f"{verdict.other} {predicate(verdict, response)} than {verdict.baseline}: {size}"
 
 
@@ -241,6 +243,11 @@ def ends_of(verdict: VerdictFinding) -> tuple[float | None, float | None]:
     return verdict.low_log, verdict.high_log
 
 
+def excludes_zero(verdict: VerdictFinding) -> bool:
+    """Whether its word says that there is a difference."""
+    return verdict.word in {*DECIDED, VerdictWord.TRADE_OFF}
+
+
 def interval_words(verdict: VerdictFinding, response: ResponseFinding) -> str:
     """Level and ends of the interval that belongs to the word of the verdict."""
     low, high = ends_of(verdict)
@@ -250,6 +257,7 @@ def interval_words(verdict: VerdictFinding, response: ResponseFinding) -> str:
         estimate_log=verdict.estimate_log,
         direction=direction_of(response),
         exact_to=_bounds(verdict),
+        excludes_zero=excludes_zero(verdict),
     )
     return f"{percent(interval_level(verdict))} interval {ends}"
 

@@ -8,7 +8,7 @@ from steelyard.judge.own_trials.verdicts import TrialsVerdict
 from steelyard.records.results.timing import Quantity, Timing
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import percent, quantity, scale_for
-from steelyard.report.sentences.verdict import ends_of, interval_level
+from steelyard.report.sentences.verdict import ends_of, excludes_zero, interval_level
 from steelyard.report.view import NONE, Table
 from steelyard.report.vocabulary import verdict_word
 
@@ -77,7 +77,12 @@ def _size(verdict: VerdictFinding) -> str:
         return NONE
     ends = ends_of(verdict)
     level = percent(interval_level(verdict))
-    within = interval(*ends, estimate_log=verdict.estimate_log, direction=None)
+    within = interval(
+        *ends,
+        estimate_log=verdict.estimate_log,
+        direction=None,
+        excludes_zero=excludes_zero(verdict),
+    )
     return f"{signed_effect(verdict.estimate_log, beside=ends)} ({level}: {within})"
 
 

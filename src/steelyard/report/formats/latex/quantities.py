@@ -6,7 +6,7 @@ from steelyard.judge.findings import CellFinding, ResponseFinding, VerdictFindin
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, quantity, scale_for
 from steelyard.report.formats.latex.numbers import Numbers, named
-from steelyard.report.sentences.verdict import ends_of
+from steelyard.report.sentences.verdict import ends_of, excludes_zero
 from steelyard.report.view import View
 from steelyard.report.vocabulary import direction_of, response_of, verdict_word
 from steelyard.study.model import Level
@@ -39,7 +39,10 @@ def _verdict(verdict: VerdictFinding, view: View, numbers: Numbers) -> None:
         ends = ends_of(verdict)
         found["Change"] = signed_effect(verdict.estimate_log, beside=ends)
         found["Interval"] = interval(
-            *ends, estimate_log=verdict.estimate_log, direction=direction_of(response)
+            *ends,
+            estimate_log=verdict.estimate_log,
+            direction=direction_of(response),
+            excludes_zero=excludes_zero(verdict),
         )
     for part, value in found.items():
         numbers.define(f"{name}{part}", value, f"{part.lower()}: {view.titled(what)}")
