@@ -12,10 +12,11 @@ from steelyard.judge.kinds.caveats import (
     OneMachine,
     SeveralMachines,
 )
+from steelyard.judge.validity.places import machines_of
 from steelyard.plan.make import make_plan
 from steelyard.report.notes import text
 from steelyard.study.labels import Labels
-from steelyard.study.model import GeneratorSpec, Study
+from steelyard.study.model import GeneratorSpec, ServiceSpec, Study
 
 Facts = dict[str, dict[str, str | None]]
 AT_CARRIER: Facts = {
@@ -54,6 +55,23 @@ def test_systems_on_two_machines_are_not_called_one() -> None:
         systems=(("fast",), ("durable",))
     )
     assert text(found, Labels()).startswith("Measured on 2 machines (")
+
+
+def test_servers_at_one_address_are_not_called_two_machines() -> None:
+    study = a_study()
+    systems = {
+        name: spec.model_copy(
+            update={
+                "platform": "external",
+                "service": ServiceSpec(use="external", settings={"address": f"127.0.0.1:{port}"}),
+            }
+        )
+        for port, (name, spec) in enumerate(study.systems.items(), start=8001)
+    }
+    records = measured(make_plan(study, 3), noisy(0.8))
+    bare = [record.model_copy(update={"facts": {}}) for record in records]
+    external = study.model_copy(update={"systems": systems})
+    assert len(set(machines_of(external, bare).values())) == 1
 
 
 def test_the_load_shares_processors_only_where_it_comes_from() -> None:

@@ -35,10 +35,16 @@ def machine_name(system: SystemSpec | None) -> str:
     if system is None:
         return "local"
     if not has_agent(system):
-        return f"{EXTERNAL} {system.name}"
+        return f"{EXTERNAL} {_address(system) or system.name}"
     if system.platform == "ssh":
         return _SSH + str(system.settings["host"]).removeprefix(_SSH)
     return system.host_machine
+
+
+def _address(system: SystemSpec) -> str | None:
+    """The host that its service is reached at, without the port."""
+    address = None if system.service is None else system.service.settings.get("address")
+    return address.rpartition(":")[0] if isinstance(address, str) else None
 
 
 def beside_the_load(study: StudyDesign) -> tuple[str, ...]:

@@ -70,13 +70,13 @@ def _estimate_adjusted(note: EstimateAdjusted) -> str:
 
 @shortens(GuardrailNotChecked)
 def _guardrail_not_checked(note: GuardrailNotChecked) -> str:
-    return f"whether {noun(note.label)} is worse was not checked"
+    return f"whether it is worse in {noun(note.label)} was not checked"
 
 
 @shortens(GuardrailsOpen)
 def _guardrails_open(note: GuardrailsOpen) -> str:
     labels = listed([noun(each.label) for each in note.guardrails])
-    return f"{note.system} is ahead; that its {labels} is not worse is not shown"
+    return f"{note.system} is ahead; that it is not worse in {labels} is not shown"
 
 
 @shortens(MarginBelowResolution)

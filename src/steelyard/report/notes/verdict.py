@@ -231,7 +231,9 @@ def _guardrails_open(note: GuardrailsOpen) -> str:
 
 
 def _open_guardrail(guardrail: GuardrailFinding) -> str:
-    what = f"that its {noun(guardrail.label)} is not worse by {guardrail_margin(guardrail)} or more"
+    what = (
+        f"that it is not worse in {noun(guardrail.label)} by {guardrail_margin(guardrail)} or more"
+    )
     if guardrail.reason is None:
         return f"{what} is not shown"
     return f"{what} cannot be judged: {note_text(guardrail.reason)}"
@@ -239,7 +241,7 @@ def _open_guardrail(guardrail: GuardrailFinding) -> str:
 
 @writes(GuardrailNotChecked)
 def _guardrail_not_checked(note: GuardrailNotChecked) -> str:
-    return f"whether {noun(note.label)} is worse was not checked: {note_text(note.reason)}"
+    return f"whether it is worse in {noun(note.label)} was not checked: {note_text(note.reason)}"
 
 
 @writes(InvalidUnequal)

@@ -313,7 +313,7 @@ def failure_lines(view: View) -> list[str]:
         good = sum(a.outcome == OK for a in attempts)
         kinds = Counter(kind for a in suspect for kind in dict.fromkeys(w.kind for w in a.warnings))
         lines.append(
-            f"{len(suspect)} of {counted(good, 'attempt')} that count have warnings: "
+            f"{len(suspect)} of {counted(good, 'attempt')} that counted had warnings: "
             + "; ".join(f"{kind_text(kind)} ({count})" for kind, count in kinds.most_common())
             + "."
         )

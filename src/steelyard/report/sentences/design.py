@@ -63,7 +63,8 @@ def _ended(run: RunFindings) -> str:
         return f"{stop_words_of(run)}: {counted(stop.trials_done, 'trial')}"
     return (
         f"{stop_words_of(run)}: {stop.visits_done} of at most {stop.visits_planned} "
-        f"{unit_of_stop(run)}s, {stop.trials_done} trials, {stop.attempts_failed} failed attempts, "
+        f"{unit_of_stop(run)}s, {counted(stop.trials_done, 'trial')}, "
+        f"{counted(stop.attempts_failed, 'failed attempt')}, "
         f"{format_duration(stop.spent_s)}"
     )
 

@@ -55,7 +55,7 @@ def guardrail_lines(verdicts: list[VerdictFinding]) -> list[str]:
                 key = (guardrail.label, guardrail_margin(guardrail))
                 held[key] = held.get(key, 0) + 1
     return [
-        f"Guardrail held: {noun(label)} of the faster system is not worse by {margin} or more "
+        f"Guardrail held: {noun(label)} of the faster system, not worse by {margin} or more "
         f"({counted(count, 'comparison')})."
         for (label, margin), count in held.items()
     ]

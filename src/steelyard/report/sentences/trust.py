@@ -61,6 +61,7 @@ _GENERATOR = (
     _K.CONNECTIONS_MISSING,
 )
 _MOST_KINDS = 2
+_MOST_SYSTEMS = 4
 _IMPORTED = {
     "Steady state": "Not known: throughput over time is not imported.",
     "Host noise": "Not known: another tool measured, and did not watch its machines.",
@@ -161,14 +162,16 @@ def _noise(run: RunFindings) -> tuple[State, str]:
 def _by_system(
     noisy: Sequence[AttemptFinding], good: Sequence[AttemptFinding], run: RunFindings
 ) -> str:
-    """``8 of 27 trials of fast and 1 of 30 of durable``; of many systems the two extremes."""
+    """``8 of 27 trials of fast and 1 of 30 of durable``; of many those with most and fewest."""
     all_of, of = (Counter(a.cell.system for a in each) for each in (good, noisy))
     names = [name for name in run.systems if all_of[name]] or list(all_of)
     if len(names) > 2:
-        names = sorted(names, key=lambda name: -of[name] / all_of[name])
-        names = [names[0], names[-1]]
         whole = f"{len(noisy)} of {counted(len(good), 'trial')}"
-        return f"{whole} ({', '.join(f'{of[n]} of {all_of[n]} of {n}' for n in names)})"
+        each = {name: f"{of[name]} of {all_of[name]} of {name}" for name in names}
+        if len(names) <= _MOST_SYSTEMS:
+            return f"{whole} ({', '.join(each.values())})"
+        names = sorted(names, key=lambda name: -of[name] / all_of[name])
+        return f"{whole} (most: {each[names[0]]}; fewest: {each[names[-1]]})"
     parts = [f"{of[name]} of {all_of[name]}{{}} of {name}" for name in names]
     return listed([part.format(" trials" if i == 0 else "") for i, part in enumerate(parts)])
 
