@@ -27,9 +27,10 @@ HEAD = """\
 
 What published comparisons of systems used or named, and what of it Steelyard can do. `steelyard
 support` prints the same, `--json` for programs. The state of a row is computed from its tests
-where they last ran (`make support`): *run for real* ran the thing itself, *against a stand-in*
-ran a mock of its tool or read output that the tool did not write, *open* has no test and says
-why. A row is never run for real because a stand-in passed.
+where they last ran (`make support`): *run for real* ran the thing itself, or of an import read
+a file that it wrote, *against a stand-in* ran a mock of its tool or read output that the tool did
+not write, *not run* has tests that no recorded run has included, *failed* has one that failed,
+*open* has no test and says why. A row is never run for real because a stand-in passed.
 """
 
 
