@@ -76,12 +76,13 @@ def look_around(
 def _missing(
     host: Host, use: str, missing: list[str], packages: Mapping[str, Sequence[str]]
 ) -> SystemFailure:
-    named = "; ".join(f"{name}: {' '.join(words)}" for name, words in packages.items())
+    words = "; ".join(f"{name}: {' '.join(each)}" for name, each in packages.items())
+    named = f" ({words})" if words else ""
     image = ", or add that to `packages` of the image" if host.name.startswith(_INSIDE) else ""
     return SystemFailure(
         "tool_missing",
         f"{use} needs {', '.join(missing)}, which {host.name} does not have",
-        f"install it there ({named or 'its file names no packages'}){image}",
+        f"install it there{named}{image}",
     )
 
 

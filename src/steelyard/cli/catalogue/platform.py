@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -71,4 +72,7 @@ def check(
         print_notice(notice)
     settings = ", ".join(platform.settings) or "none"
     say(f"{file}: no mistake found; settings: {settings}; resets: {', '.join(platform.resets)}")
-    say(f"that it reads is no proof that it runs: steelyard doctor --platform {file} tries it")
+    say(
+        f"that it reads is no proof that it runs: "
+        f"steelyard doctor --platform {quote(str(file))} tries it"
+    )

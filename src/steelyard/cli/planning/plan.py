@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from json import dumps
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -114,7 +115,7 @@ def plan(  # noqa: PLR0917 - typer reads options from the parameters
     for line in (
         *lines_of(whole, parts, _noises_log(noise)),
         *([other_order(whole)] if order_is_new else []),
-        *(_changes_lines(found) or [ALL_CHANGES.format(study)]),
+        *(_changes_lines(found) or [ALL_CHANGES.format(quote(str(study)))]),
     ):
         say(line)
 
