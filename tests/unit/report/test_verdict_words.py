@@ -10,7 +10,13 @@ from tests.unit.report.golden_findings import CASES, golden
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.comparisons.forecast import VisitsForecast
-from steelyard.judge.findings import BottleneckNote, DecidingLook, RunFindings, VerdictFinding
+from steelyard.judge.findings import (
+    BottleneckNote,
+    DecidingLook,
+    ResponseFinding,
+    RunFindings,
+    VerdictFinding,
+)
 from steelyard.judge.kinds.verdict_notes import (
     EffectChanges,
     StoppedEarly,
@@ -24,6 +30,7 @@ from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.formats.terminal import screen_lines
 from steelyard.report.sentences.assumptions import bottleneck_rows
 from steelyard.report.sentences.claims import claim_line
+from steelyard.report.sentences.design import done_rows
 from steelyard.report.sentences.terminal.answer import (
     answer,
     exploratory_lines,
@@ -32,6 +39,7 @@ from steelyard.report.sentences.terminal.interim import progress_words
 from steelyard.report.sentences.verdict import (
     condition_sentence,
     more_visits,
+    verdict_claim,
     verdict_sentence,
     visits_words,
 )
@@ -58,6 +66,22 @@ def test_a_slower_system_is_said_with_size_interval_and_n() -> None:
 
 def test_a_decided_word_beside_an_end_at_zero_has_an_open_end() -> None:
     assert "to below 0" in main_sentence(golden("decided"), low_log=-0.381, high_log=-0.0)
+
+
+def test_a_share_is_had_and_not_used() -> None:
+    share = ResponseFinding(
+        name="perfmon.cpu", label="share of processors at work", unit="ratio", direction="lower",
+        primary=True,
+    )  # fmt: skip
+    verdict = golden("decided").workloads[0].verdicts[0].model_copy(update={"estimate_log": 0.22})
+    assert "has 24.6 % higher share" in verdict_claim(verdict, share)
+
+
+def test_a_single_attempt_agrees_with_its_verb_and_noun() -> None:
+    run = golden("failed")
+    stop = run.stop.model_copy(update={"attempts_failed": 1, "trials_done": 1})
+    ended = dict(done_rows(changed(run, stop=stop)))["Ended"]
+    assert "1 trial, 1 failed attempt," in ended
 
 
 def test_visits_of_levels_that_are_numbers_can_be_read() -> None:
