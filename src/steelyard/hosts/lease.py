@@ -20,7 +20,7 @@ from pathlib import Path
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Ran
-from steelyard.errors import HostError
+from steelyard.errors import EngineError, HostError
 from steelyard.hosts.host import Host
 from steelyard.records.archive import Run
 from steelyard.records.events import MachineLeased
@@ -150,6 +150,14 @@ class Leases:
             HostError: another session holds it, or has taken it over, now or in between.
             KeyboardInterrupt: the user asks to stop.
         """
+        try:
+            self._hold(host, waits)
+        except EngineError:
+            if host.lost:
+                raise
+            self._hold(host, waits)  # the agent that held it has just ended, and is known to
+
+    def _hold(self, host: Host, waits: Callable[[str], None]) -> None:
         for name, held in list(self._held.items()):
             if held.host.lost:
                 del self._held[name]  # the lock went with its agent
