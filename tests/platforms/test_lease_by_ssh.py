@@ -76,4 +76,4 @@ def test_a_session_by_ssh_is_taken_over_by_word(sshd: Sshd, opened: ExitStack) -
     ours, far = leases("one"), at(ADDRESS, opened)
     ours.hold(far)
     leases("two", Busy.TAKE_OVER).hold(at(LOCAL, opened))
-    assert refused(ours, at(ADDRESS, opened)) == "machine-is-in-use"
+    assert refused(ours, at(ADDRESS, opened)) == "machine-was-taken-over"
