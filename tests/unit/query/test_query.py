@@ -97,8 +97,8 @@ def test_findings_that_the_records_did_not_give_are_not_asked(
     report = next(copy.glob("*/*")) / "report"
     report.mkdir(exist_ok=True)
     no_verdict = [own.model_copy(update={"verdicts": ()}) for own in find(run).workloads]
-    stranger = find(run).model_copy(update={"workloads": tuple(no_verdict)})
-    (report / "findings.json").write_text(stranger.model_dump_json(), encoding="utf-8")
+    copied = find(run).model_copy(update={"workloads": tuple(no_verdict)})
+    (report / "findings.json").write_text(copied.model_dump_json(), encoding="utf-8")
     assert rows("SELECT word FROM verdicts", copy) == rows("SELECT word FROM verdicts", results)
 
 
