@@ -43,4 +43,4 @@ class Messages:
 def _words(message: dict[str, Any]) -> str:
     about = message.get("argv", message.get("path", ""))
     words = " ".join([message["verb"], *(about if isinstance(about, list) else [about])])
-    return " ".join(words.split())
+    return " ".join(words.split()).replace(str(Path.home()), "~")
