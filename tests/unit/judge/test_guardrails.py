@@ -18,6 +18,7 @@ from steelyard.judge.kinds.verdict_notes import (
     ValuesUndefined,
     ValueUnusable,
 )
+from steelyard.judge.visits.series import Series
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.missing import FailedBeyond, TooFewTimes
@@ -190,6 +191,14 @@ def test_a_system_without_any_failure_has_no_ratio_to_one_that_fails(
     assert (verdict.estimate_log, verdict.low_log, verdict.high_log) == (None, None, None)
     (note,) = (note for note in verdict.notes if isinstance(note, NeverFailed))
     assert note.systems == (verdict.other if shares[0] else verdict.baseline,)
+
+
+def test_a_system_without_visits_has_not_been_without_failures() -> None:
+    series = Series(
+        visits=(1, 2), slots=(0, 1), other=np.array([False, False]), values=np.array([5.0, 5.0]),
+        problems=(), of_none=5.0,
+    )  # fmt: skip
+    assert series.never == (True, False)
 
 
 def test_no_failure_at_all_is_below_three_over_n_and_no_difference() -> None:

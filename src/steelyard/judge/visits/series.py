@@ -61,7 +61,8 @@ class Series:
         if self.of_none is None:
             return False, False
         none = np.abs(self.values - self.of_none) <= ROUNDING_LOG
-        return bool(none[~self.other].all()), bool(none[self.other].all())
+        baseline, other = none[~self.other], none[self.other]
+        return bool(baseline.size and baseline.all()), bool(other.size and other.all())
 
     def first(self, rows: int) -> Series:
         """The same as its first rows are without the others."""
