@@ -88,6 +88,18 @@ def test_our_own_time_is_not_that_of_another_process_however_the_kernel_splits_i
     assert kinds(counters(**ours, user=1_565, system=470)) == ["foreign_cpu"]
 
 
+def test_processes_that_start_in_the_window_are_ours_to_the_nanosecond(
+    kinds: Callable[..., list[str]],
+) -> None:
+    """Seen of Postfix: ticks lacked half of one of each kind for each of its new processes."""
+    columns = counters(ours_ms=900, ours_system_ms=600, user=1_200, system=900)
+    assert kinds(columns) == ["foreign_cpu"]
+    columns[f"process.{OURS}.cpu_ns"] = [0, 0, 2_090_000_000]
+    assert kinds(columns) == []
+    columns[f"process.{OURS}.cpu_ns"] = [0, 0, 1_900_000_000]
+    assert kinds(columns) == ["foreign_cpu"]
+
+
 def test_another_process_is_named_while_the_kernel_serves_us(
     kinds: Callable[..., list[str]],
 ) -> None:

@@ -176,21 +176,26 @@ def _foreign(window: WindowSamples, whole: float, ours: tuple[str, ...]) -> floa
     the kernel tells a process's whole time exactly, but how much of it was its own computing by a
     few ticks, so that ours seem to compute less than they did.
     """
-    user = [f"{each}.user_ns" for each in ours]
-    computing = _of_others(window, _COMPUTING, user)
-    system = [f"{each}.system_ns" for each in ours]
-    anything = _of_others(window, (*_COMPUTING, *_KERNEL), user + system)
-    if computing is None or anything is None:
+    computing = _total(window, [f"cpu.{name}_ns" for name in _COMPUTING])
+    anything = _total(window, [f"cpu.{name}_ns" for name in (*_COMPUTING, *_KERNEL)])
+    own = _total(window, [f"{each}.user_ns" for each in ours])
+    spent = [_spent(window, each) for each in ours]
+    if computing is None or anything is None or own is None or None in spent:
         return 0.0
-    foreign = min(computing, anything)
+    foreign = min(computing - own, anything - sum(each for each in spent if each is not None))
     return foreign / whole if foreign * window.span_s >= _LEAST_FOREIGN_NS else 0.0
 
 
-def _of_others(window: WindowSamples, everybody: tuple[str, ...], ours: list[str]) -> float | None:
-    """Time of all less that of ours, in ns a second."""
-    total = _total(window, [f"cpu.{name}_ns" for name in everybody])
-    own = _total(window, ours)
-    return None if total is None or own is None else total - own
+def _spent(window: WindowSamples, group: str) -> float | None:
+    """All time of a group, to the nanosecond where the kernel tells it so.
+
+    Ticks are rounded down for each process, so that of a server that starts many of them in a
+    window a fifth of the machine seemed to be used by others.
+    """
+    exact = window.rate_per_s(f"{group}.cpu_ns")
+    if exact is not None:
+        return exact
+    return _total(window, [f"{group}.user_ns", f"{group}.system_ns"])
 
 
 def _total(window: WindowSamples, columns: list[str]) -> float | None:
