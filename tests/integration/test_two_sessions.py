@@ -48,3 +48,27 @@ def test_the_second_is_refused_in_words_and_with_wait_measures_after_the_first(
     ends = [e.at_unix_ns for e in events_of(steelyard, "first") if isinstance(e, AttemptFinished)]
     starts = [e.at_unix_ns for e in events_of(steelyard, "second") if isinstance(e, AttemptStarted)]
     assert max(ends) < min(starts)
+
+
+def test_a_machine_that_a_killed_run_left_changed_is_refused_until_that_is_restored(
+    steelyard: Steelyard,
+) -> None:
+    first, second = steelyard.folder / "first.yaml", steelyard.folder / "second.yaml"
+    first.write_text(LONG, encoding="utf-8")
+    second.write_text(STUDY.replace("study: tiny", "study: second"), encoding="utf-8")
+    measuring = steelyard.start("run", str(first))
+    study = steelyard.folder / "results" / "first"
+    while not any("attempt_started" in path.read_text() for path in study.glob("*/ledger.jsonl")):
+        assert measuring.poll() is None
+        time.sleep(0.05)
+    measuring.kill()
+    measuring.communicate()
+    refused = steelyard.run("run", str(second))
+    assert refused.returncode == 3
+    assert "machine-was-left-changed" in refused.stderr
+    assert not (steelyard.folder / "results" / "second").exists()
+    (run,) = study.iterdir()
+    assert f"steelyard restore {run}" in refused.stderr
+    assert steelyard.run("restore", str(run)).returncode == 0
+    assert "machine-was-left-changed" not in steelyard.run("run", str(second)).stderr
+    assert any(isinstance(e, AttemptStarted) for e in events_of(steelyard, "second"))

@@ -130,11 +130,21 @@ def opened_alone(open_machine: Callable[[str], Host], leases: Leases) -> Callabl
 
 
 class Leases:
-    """The machines that a session holds; all are released when their agents end."""
+    """The machines that a session holds; all are released when their agents end.
 
-    def __init__(self, claimant: Claimant, busy: Busy = Busy.REFUSE) -> None:
+    ``after`` is called with a machine that is free and the folder of the other run that held it
+    last, and may refuse it with a :class:`HostError`; not by one that takes machines over.
+    """
+
+    def __init__(
+        self,
+        claimant: Claimant,
+        busy: Busy = Busy.REFUSE,
+        after: Callable[[Host, str], None] = lambda _host, _run: None,
+    ) -> None:
         self._claimant = claimant
         self._busy = busy
+        self._after = after
         self._file = os.environ.get(VARIABLE, "")
         self._held: dict[str, _Held] = {}
         self._shown: dict[str, str] = {}
@@ -242,7 +252,10 @@ class Leases:
                 slug="machine-is-in-use",
             )
         self._refuse_revived(host, looked.stdout)
-        own = self._next(host, _read(looked.stdout))
+        last = _read(looked.stdout)
+        if last is not None and not self._is_ours(last) and not self._takes_over:
+            self._after(host, last.run)
+        own = self._next(host, last)
         self._claimant.fences[host.name] = own.fence
         self._claimant.record(host.name, own.fence)
         written = json.dumps(asdict(own))

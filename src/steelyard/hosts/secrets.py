@@ -51,6 +51,17 @@ def refuse_missing_secrets(study: Study) -> None:
         raise error
 
 
+def refuse_wrong_references(study: Study) -> None:
+    """Also where the secrets themselves are not, and without reading one.
+
+    Raises:
+        HostError: a reference is of a kind that is not known.
+    """
+    for written in _passwords_of(study):
+        for reference in _REFERENCE.finditer(written):
+            _refuse_unknown(reference)
+
+
 def missing_secrets(study: Study) -> Iterator[HostError]:
     """One for each secret of a study that cannot be read here."""
     for written in dict.fromkeys(_passwords_of(study)):
@@ -90,6 +101,11 @@ def secret_of(written: str) -> str:
 
 
 def _referred(match: re.Match[str]) -> str:
+    _refuse_unknown(match)
+    return _read(match[1], match[2])
+
+
+def _refuse_unknown(match: re.Match[str]) -> None:
     """What a reference of another shape would be is no password either."""
     kind, name, closed = match.groups()
     if kind not in _READERS or not name or not closed:
@@ -98,7 +114,6 @@ def _referred(match: re.Match[str]) -> str:
             hint="write `${env:NAME}`, `${file:PATH}` or `${command:WORDS}`",
             slug="secret-cannot-be-read",
         )
-    return _read(kind, name)
 
 
 @functools.cache

@@ -243,3 +243,27 @@ def test_a_file_that_cannot_be_made_is_named_as_such(
 ) -> None:
     monkeypatch.setenv(lease.VARIABLE, "/proc/nothing/lease")
     assert "cannot be locked" in refused(leases("one"), agent())
+
+
+def test_what_the_run_before_has_left_is_asked_for_once_the_machine_is_free(
+    agent: Agents,
+) -> None:
+    asked: list[str] = []
+    first = agent()
+    leases("one").hold(first)
+    ours = Leases(Claimant("/runs/two", "two"), after=lambda _host, run: asked.append(run))
+    refused(ours, agent())
+    assert not asked
+    first.close()
+    ours.hold(agent())
+    assert asked == ["/runs/one"]
+
+
+def test_a_run_asks_nothing_of_its_own_earlier_session(agent: Agents) -> None:
+    first, known = agent(), dict[str, int]()
+    leases("one", fences=known).hold(first)
+    first.close()
+    asked: list[str] = []
+    claimant = Claimant("/runs/one", "one", known)
+    Leases(claimant, after=lambda _host, run: asked.append(run)).hold(agent())
+    assert not asked

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from steelyard.cli.console import command, tell
 from steelyard.cli.session.display import tell_at_once
-from steelyard.cli.session.new_run import discard, new_run
+from steelyard.cli.session.new_run import NOT_FREE, discard, new_run
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import HostError
 from steelyard.plan.budget import retimed
@@ -31,7 +31,7 @@ def timed(path: Path, study: Study, plan: Plan, results: Path) -> Plan:
     try:
         reason = run_session(pilot_study(study), pilot, watch, Interrupt(tell_at_once))
     except HostError as error:
-        if error.slug == "machine-is-in-use" and not watch.failed:
+        if error.slug in NOT_FREE and not watch.failed:
             discard(pilot)
         raise
     discard(pilot)

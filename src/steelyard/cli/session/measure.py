@@ -26,7 +26,7 @@ from steelyard.cli.session.extending import (
     retry_what_was_stopped,
     stopped_systems,
 )
-from steelyard.cli.session.new_run import discard, new_machines_run, new_run
+from steelyard.cli.session.new_run import NOT_FREE, discard, new_machines_run, new_run
 from steelyard.cli.session.rounds import watch_machines
 from steelyard.cli.session.stream import EventStream
 from steelyard.engine.locate import check_version, find_engine
@@ -115,7 +115,7 @@ def begun(
     try:
         return _measured(study, opened, wanted)
     except HostError as error:
-        if error.slug == "machine-is-in-use" and not _was_tried(opened):
+        if error.slug in NOT_FREE and not _was_tried(opened):
             discard(opened)
             tell(f"nothing was measured; {shown(opened.path)} was removed again")
         raise

@@ -50,6 +50,10 @@ def new_machines_run(
     return _made(path, study, seed, results, made)
 
 
+NOT_FREE = ("machine-is-in-use", "machine-was-left-changed")
+"""Why a run could not begin that can begin later, as a new one."""
+
+
 def discard(run: Run) -> None:
     """Removes a run that keeps nothing, and the folder of its study where it is the only one."""
     delete_whole(run)

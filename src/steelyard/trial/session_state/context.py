@@ -18,6 +18,7 @@ from steelyard.hosts.lease import Busy, Leases, claimant_of
 from steelyard.hosts.machines import LOCAL, Reach, open_machine
 from steelyard.hosts.ssh import SCHEME
 from steelyard.hosts.undo.actions.files import RemoveTree
+from steelyard.hosts.undo.earlier import refuse_changed_machine
 from steelyard.hosts.undo.log import PendingUndo, UndoLog
 from steelyard.hosts.undo.ours import RunFolders
 from steelyard.hosts.undo.restore import restore_all
@@ -75,7 +76,7 @@ class SessionContext:
         self.undo = UndoLog(ledger)
         self.machines = SessionMachines(self.undo, interrupt.patience, reach)
         self.pool = InstancePool(self.machines, self.undo, self.folder_on, self.mark)
-        self.leases = leases or Leases(claimant_of(run, ledger), busy)
+        self.leases = leases or Leases(claimant_of(run, ledger), busy, refuse_changed_machine)
         self.kept: dict[str, KeptSystem] = {}
         self._scratch: PendingUndo | None = None
         self.calibrations: dict[str, Calibration] = {}
