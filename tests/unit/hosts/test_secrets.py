@@ -10,6 +10,7 @@ from steelyard.errors import HostError
 from steelyard.hosts.secrets import (
     NOT_RECORDED,
     missing_secrets,
+    refuse_wrong_references,
     secret_of,
     with_secrets,
     without_secrets,
@@ -88,6 +89,16 @@ def test_every_password_that_a_trial_may_have_is_read_before_the_first(
 ) -> None:
     study = read_study_bytes((STUDY % (setting, more)).encode(), Path("study.yaml"))
     assert len(list(missing_secrets(study))) == missing
+
+
+def test_a_reference_of_no_known_kind_is_refused_without_reading_one_that_is_not_here() -> None:
+    def planned(password: str) -> None:
+        written = STUDY % (f', password: "{password}"', "")
+        refuse_wrong_references(read_study_bytes(written.encode(), Path("study.yaml")))
+
+    planned("${env:NOT_THERE_7}")
+    with pytest.raises(HostError, match="vault"):
+        planned("${vault:x}")
 
 
 def test_a_command_that_fails_is_not_quoted(tmp_path: Path) -> None:

@@ -190,8 +190,10 @@ def plan_study(
 
     Raises:
         StudyError: every mistake, or everything this version cannot run yet.
+        HostError: a reference to a secret is of no known kind.
         typer.BadParameter: the budget is no time, or too short for any verdict.
     """
+    from steelyard.hosts.secrets import refuse_wrong_references
     from steelyard.plan.make import make_plan, seed_of
     from steelyard.study.lookup import renamed_in_own_files
     from steelyard.study.read import read_runnable_study, renamed_keys
@@ -201,6 +203,7 @@ def plan_study(
     study = read_runnable_study(path, variant=variant)
     for notice in renamed_in_own_files(study, path):
         print_notice(notice)
+    refuse_wrong_references(study)
     given_s = None if budget is None else _seconds(budget)
     if given_s is not None:
         study = _within(study, given_s, path)
