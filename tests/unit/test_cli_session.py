@@ -33,6 +33,7 @@ from steelyard.records.events import SessionOpened
 from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
 from steelyard.records.stream import AttemptMeasured, RunPlanned, stream_adapter
 from steelyard.records.warnings import TrialWarning, WarningKind
+from steelyard.report.sentences.terminal.interim import size_texts
 from steelyard.report.view import NONE
 
 STUDY = a_study()
@@ -96,6 +97,21 @@ def test_a_block_shows_the_trial_what_is_done_what_is_left_and_each_verdict() ->
         assert " to " in row
         assert row.split()[-1] == str(word.n_baseline + word.n_other)
     assert max(map(len, lines)) <= 80
+
+
+def test_the_interval_beside_a_word_never_denies_it_also_when_later_visits_do() -> None:
+    """An effect that turns: what was decided stands, with the interval that it was decided by."""
+    before, after = noisy(0.5), noisy(2.0)
+    visits = measured(PLAN, lambda t: (before if t.visit <= VISITS else after)(t))
+    every = look(STUDY, PLAN, visits, sized=True).words
+    assert {each.word for each in every} == {VerdictWord.SLOWER}
+    for each in every:
+        assert each.size is not None
+        assert each.size.high_log is not None
+        assert each.size.high_log <= 0
+        texts = size_texts(each)
+        assert texts is not None
+        assert "+" not in texts[1]
 
 
 def test_a_block_is_no_higher_than_the_screen_and_counts_what_it_leaves_out() -> None:

@@ -31,7 +31,7 @@ from steelyard.judge.visits.series import Visits
 
 class SizeSoFar(NamedTuple):
     """Estimate and interval of all visits so far, in the raw response; that of *equivalent* where
-    it is the word.
+    it is the word, and of the look that decided where those of all visits deny the word.
     """
 
     estimate_log: float
@@ -153,6 +153,9 @@ def size_so_far(judged: Judged, margin_log: float) -> SizeSoFar | None:
         return None
     sign = _sign(judged)
     sizes = _sizes(judged.tests, judged, margin_log, found)
+    decided = _deciding_look(judged, sizes, margin_log, sign)
+    if decided is not None:
+        return SizeSoFar(decided.estimate_log, decided.low_log, decided.high_log)
     low, high = _size_of_the_word(judged, sizes).present.signed(sign)
     return SizeSoFar(sign * found.ratio_log, low, high)
 

@@ -65,7 +65,7 @@ def signed_ends(verdict: VerdictFinding) -> str:
         estimate_log=verdict.estimate_log,
         direction=None,
         exact_to=(0.0, margin, -margin),
-        excludes_zero=excludes_zero(verdict),
+        excludes_zero=excludes_zero(verdict.word),
     )
 
 

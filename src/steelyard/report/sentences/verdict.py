@@ -243,9 +243,9 @@ def ends_of(verdict: VerdictFinding) -> tuple[float | None, float | None]:
     return verdict.low_log, verdict.high_log
 
 
-def excludes_zero(verdict: VerdictFinding) -> bool:
-    """Whether its word says that there is a difference."""
-    return verdict.word in {*DECIDED, VerdictWord.TRADE_OFF}
+def excludes_zero(word: VerdictWord) -> bool:
+    """Whether it says that there is a difference."""
+    return word in {*DECIDED, VerdictWord.TRADE_OFF}
 
 
 def interval_words(verdict: VerdictFinding, response: ResponseFinding) -> str:
@@ -257,7 +257,7 @@ def interval_words(verdict: VerdictFinding, response: ResponseFinding) -> str:
         estimate_log=verdict.estimate_log,
         direction=direction_of(response),
         exact_to=_bounds(verdict),
-        excludes_zero=excludes_zero(verdict),
+        excludes_zero=excludes_zero(verdict.word),
     )
     return f"{percent(interval_level(verdict))} interval {ends}"
 

@@ -81,7 +81,7 @@ def _size(verdict: VerdictFinding) -> str:
         *ends,
         estimate_log=verdict.estimate_log,
         direction=None,
-        excludes_zero=excludes_zero(verdict),
+        excludes_zero=excludes_zero(verdict.word),
     )
     return f"{signed_effect(verdict.estimate_log, beside=ends)} ({level}: {within})"
 

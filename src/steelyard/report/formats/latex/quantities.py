@@ -42,7 +42,7 @@ def _verdict(verdict: VerdictFinding, view: View, numbers: Numbers) -> None:
             *ends,
             estimate_log=verdict.estimate_log,
             direction=direction_of(response),
-            excludes_zero=excludes_zero(verdict),
+            excludes_zero=excludes_zero(verdict.word),
         )
     for part, value in found.items():
         numbers.define(f"{name}{part}", value, f"{part.lower()}: {view.titled(what)}")

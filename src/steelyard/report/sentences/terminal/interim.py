@@ -8,7 +8,7 @@ from steelyard.judge.analyses.factors.influence import SoFar
 from steelyard.judge.stopping.interim import InterimWord, Look
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted
-from steelyard.report.sentences.verdict import more_visits
+from steelyard.report.sentences.verdict import excludes_zero, more_visits
 from steelyard.study.labels import Labels
 from steelyard.units import format_duration
 
@@ -62,7 +62,11 @@ def size_texts(each: InterimWord) -> tuple[str, str] | None:
     return (
         signed_effect(each.size.estimate_log, beside=ends),
         interval(
-            *ends, estimate_log=each.size.estimate_log, direction=None, exact_to=(margin, -margin)
+            *ends,
+            estimate_log=each.size.estimate_log,
+            direction=None,
+            exact_to=(margin, -margin),
+            excludes_zero=excludes_zero(each.word),
         ),
     )
 
