@@ -14,7 +14,9 @@ from steelyard.report.from_run import stored
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 ASK = Ask("drivers", variant="small", response="throughput", other="e1000")
-CONCLUSION = Conclusion("S2", "Cards are alike", asks=(ASK,), agrees=frozenset({"equivalent"}))
+CONCLUSION = Conclusion("S2", "A card is better", asks=(ASK,), agrees=frozenset({"faster"}))
+MAIL = Ask("mail", variant="small", response="throughput", other="container")
+ALIKE = Conclusion("S1", "They are alike", asks=(MAIL,), agrees=frozenset({"equivalent"}))
 NAMES = {"drivers": "web-drivers", "mail": "mail-scalability", "tuned": "tuned-profiles"}
 
 
@@ -52,31 +54,30 @@ def test_another_word_does_not_agree_unless_the_interval_holds_the_published_siz
     slower = replace(CONCLUSION, agrees=frozenset({"slower"}))
     assert asked(slower).outcome is Outcome.DIFFERS
     assert asked(replace(slower, ratio=0.809)).outcome is Outcome.DIFFERS
-    small = asked(replace(slower, ratio=1.05))
+    small = asked(replace(slower, ratio=1.1))
     assert small.outcome is Outcome.OPEN
     assert small.within
 
 
 def test_what_the_judge_leaves_open_is_not_decided() -> None:
-    median = with_ask(CONCLUSION, replace(ASK, response="response.p50"))
-    assert asked(median).outcome is Outcome.OPEN
+    two = with_ask(ALIKE, replace(MAIL, at={"load.users": 2}))
+    assert asked(two, "mail-scalability").outcome is Outcome.OPEN
 
 
 def test_a_condition_is_found_where_it_is_the_only_one_and_among_several() -> None:
     one = with_ask(CONCLUSION, replace(ASK, at={"load.users": 150}))
     assert asked(one).outcome is Outcome.AGREES
     assert asked(with_ask(one, replace(ASK, at={"load.users": 500}))).outcome is Outcome.NOT_RUN
-    mail = Ask("mail", variant="small", response="throughput", other="container")
-    of_two = asked(with_ask(one, replace(mail, at={"load.users": 2})), "mail-scalability")
-    assert of_two.outcome is Outcome.AGREES
-    assert not of_two.emulated
+    of_eight = asked(with_ask(ALIKE, replace(MAIL, at={"load.users": 8})), "mail-scalability")
+    assert of_eight.outcome is Outcome.AGREES
+    assert not of_eight.emulated
 
 
 def test_several_conditions_agree_only_together() -> None:
     raid = Ask("tuned", "small", response="run_time", other="balanced")
     striped = replace(raid, at={"disks.data.layout": "raid0"})
-    assert asked(with_ask(CONCLUSION, raid), "tuned-profiles").outcome is Outcome.AGREES
-    assert asked(with_ask(CONCLUSION, striped), "tuned-profiles").outcome is Outcome.OPEN
+    assert asked(with_ask(ALIKE, raid), "tuned-profiles").outcome is Outcome.AGREES
+    assert asked(with_ask(ALIKE, striped), "tuned-profiles").outcome is Outcome.OPEN
 
 
 def test_a_claim_that_is_contradicted_does_not_agree() -> None:

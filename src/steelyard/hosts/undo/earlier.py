@@ -13,18 +13,20 @@ from steelyard.records.archive import Run
 from steelyard.records.ledger import read_ledger, refuse_foreign_run
 
 
-def refuse_changed_machine(host: Host, folder: str) -> None:
+def refuse_changed_machine(host: Host, folder: str, own: Run) -> None:
     """``folder`` is that of the run that held the machine last, by a file that all can write.
 
-    Nothing is known, and nothing is refused, where the folder lies on another controller, is of
-    another user or is damaged.
+    Nothing is refused where that is another machine's part of the ``own`` run, or where nothing is
+    known: the folder lies on another controller, is of another user or is damaged.
 
     Raises:
         HostError: the run was ended before it had undone its changes of the machine.
     """
-    whole = _whole(folder)
-    left = [] if whole is None else [each for each in _pending(whole) if each.host == host.name]
-    if whole is None or not left:
+    whole = _whole(Path(folder)) if isinstance(folder, str) else None
+    if whole is None or whole == _whole(own.path):
+        return
+    left = [each for each in _pending(whole) if each.host == host.name]
+    if not left:
         return
     more = f" and {len(left) - 1} more" if len(left) > 1 else ""
     name = quote(str(whole.path))
@@ -36,12 +38,12 @@ def refuse_changed_machine(host: Host, folder: str) -> None:
     )
 
 
-def _whole(folder: str) -> Run | None:
+def _whole(folder: Path) -> Run | None:
     """The run, or that of several machines of which it is one."""
     try:
-        run = Run(Path(folder))
+        run = Run(folder)
         return run if run.of_machines is None else Run(run.of_machines)
-    except (OSError, TypeError, ValueError):
+    except (OSError, LookupError, ValueError):
         return None
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from steelyard.engine.agent import AgentRefusal
@@ -76,7 +76,9 @@ class SessionContext:
         self.undo = UndoLog(ledger)
         self.machines = SessionMachines(self.undo, interrupt.patience, reach)
         self.pool = InstancePool(self.machines, self.undo, self.folder_on, self.mark)
-        self.leases = leases or Leases(claimant_of(run, ledger), busy, refuse_changed_machine)
+        self.leases = leases or Leases(
+            claimant_of(run, ledger), busy, partial(refuse_changed_machine, own=run)
+        )
         self.kept: dict[str, KeptSystem] = {}
         self._scratch: PendingUndo | None = None
         self.calibrations: dict[str, Calibration] = {}
