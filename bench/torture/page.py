@@ -126,7 +126,8 @@ def _limits(document: dict[str, Any]) -> str:
         "",
         "- Faults are those of the controller's own calls. Files that agents write for a trial are",
         "  removed with it.",
-        "- Guests are killed at random by `make test-system`, not at every step.",
+        "- Guests meet `kill -9` of the controller and of the agent at every step; the other",
+        "  faults are not tried on them, as each case takes a boot.",
     ]
     lines += [f"- {name}: not run here ({why})." for name, why in document["skipped"].items()]
     return "\n".join(lines)
