@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import time
+from pathlib import Path
+from subprocess import Popen
 
 from steelyard.records.archive import open_run
 from steelyard.records.events import AttemptFinished, AttemptStarted, Event
@@ -17,9 +19,8 @@ def events_of(steelyard: Steelyard, study: str) -> list[Event]:
     return open_run(steelyard.folder / "results" / study).events()
 
 
-def test_the_second_is_refused_in_words_and_with_wait_measures_after_the_first(
-    steelyard: Steelyard,
-) -> None:
+def first_is_measuring(steelyard: Steelyard) -> tuple[Popen[str], Path]:
+    """The command of the first, in its first trial, and the study of the second."""
     first, second = steelyard.folder / "first.yaml", steelyard.folder / "second.yaml"
     first.write_text(LONG, encoding="utf-8")
     second.write_text(STUDY.replace("study: tiny", "study: second"), encoding="utf-8")
@@ -28,6 +29,13 @@ def test_the_second_is_refused_in_words_and_with_wait_measures_after_the_first(
     while not any("attempt_started" in path.read_text() for path in study.glob("*/ledger.jsonl")):
         assert measuring.poll() is None
         time.sleep(0.05)
+    return measuring, second
+
+
+def test_the_second_is_refused_in_words_and_with_wait_measures_after_the_first(
+    steelyard: Steelyard,
+) -> None:
+    measuring, second = first_is_measuring(steelyard)
     refused = steelyard.run("run", str(second))
     assert refused.returncode == 3
     assert "machine-is-in-use" in refused.stderr
@@ -53,21 +61,14 @@ def test_the_second_is_refused_in_words_and_with_wait_measures_after_the_first(
 def test_a_machine_that_a_killed_run_left_changed_is_refused_until_that_is_restored(
     steelyard: Steelyard,
 ) -> None:
-    first, second = steelyard.folder / "first.yaml", steelyard.folder / "second.yaml"
-    first.write_text(LONG, encoding="utf-8")
-    second.write_text(STUDY.replace("study: tiny", "study: second"), encoding="utf-8")
-    measuring = steelyard.start("run", str(first))
-    study = steelyard.folder / "results" / "first"
-    while not any("attempt_started" in path.read_text() for path in study.glob("*/ledger.jsonl")):
-        assert measuring.poll() is None
-        time.sleep(0.05)
+    measuring, second = first_is_measuring(steelyard)
     measuring.kill()
     measuring.communicate()
     refused = steelyard.run("run", str(second))
     assert refused.returncode == 3
     assert "machine-was-left-changed" in refused.stderr
     assert not (steelyard.folder / "results" / "second").exists()
-    (run,) = study.iterdir()
+    (run,) = (steelyard.folder / "results" / "first").iterdir()
     assert f"steelyard restore {run}" in refused.stderr
     assert steelyard.run("restore", str(run)).returncode == 0
     assert "machine-was-left-changed" not in steelyard.run("run", str(second)).stderr
